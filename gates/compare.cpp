@@ -1,0 +1,138 @@
+#include "gates/compare.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <planegate/core/errors.h>
+#include <planegate/core/hash.h>
+
+namespace planegate::gates {
+namespace {
+
+constexpr uint32_t kUnwrittenBits = 0xFFFFFFFFu;
+
+/// Counts, finds the first and fingerprints the indices in [0, n) at which `differs`.
+/// `value` is what the fingerprint takes from an index.
+template <class Differs, class Value>
+Difference scan(int64_t n, Differs differs, Value value) {
+  int64_t count = 0;
+  int64_t first = n;
+  uint64_t fingerprint = 0;
+#pragma omp parallel for schedule(static) reduction(+ : count, fingerprint) reduction(min : first)
+  for (int64_t i = 0; i < n; ++i) {
+    if (!differs(i)) continue;
+    ++count;
+    first = std::min(first, i);
+    fingerprint += mix(mix(static_cast<uint64_t>(i)) ^ value(i));
+  }
+  Difference difference;
+  difference.count = count;
+  difference.fingerprint = fingerprint;
+  if (count > 0) difference.first = std::to_string(first);
+  return difference;
+}
+
+int64_t first_index(const Difference& difference) {
+  return std::stoll(difference.first);
+}
+
+std::string window(std::span<const std::byte> bytes, int64_t first, int64_t marked) {
+  std::string out;
+  const int64_t last = std::min<int64_t>(first + 16, static_cast<int64_t>(bytes.size()));
+  for (int64_t i = first; i < last; ++i) {
+    const auto byte = static_cast<unsigned>(bytes[static_cast<size_t>(i)]);
+    const std::string value = fmt::format("{:02x}", byte);
+    out += i == marked ? "[" + value + "]" : " " + value + " ";
+  }
+  return out;
+}
+
+std::string element_text(float y) {
+  return std::bit_cast<uint32_t>(y) == kUnwrittenBits ? "unwritten" : fmt::format("{:.9g}", y);
+}
+
+template <class T, class Text>
+std::string values(std::span<const T> all, int64_t first, int64_t marked, Text text) {
+  std::string out;
+  const int64_t last = std::min<int64_t>(first + 4, static_cast<int64_t>(all.size()));
+  for (int64_t i = first; i < last; ++i) {
+    const std::string value = text(all[static_cast<size_t>(i)]);
+    out += (out.empty() ? "" : " ") + (i == marked ? "[" + value + "]" : value);
+  }
+  return out;
+}
+
+template <class T, class Text>
+void describe_elements(Difference& difference, const Shape& shape, std::span<const T> want,
+                       Text want_text, std::span<const float> have) {
+  const int64_t first = first_index(difference);
+  const int64_t begin = std::max<int64_t>(0, first - 1);
+  difference.first =
+      fmt::format("element {} = token {}, row {}", first, first / shape.od(), first % shape.od());
+  difference.want = values(want, begin, first, want_text);
+  difference.have = values(have, begin, first, element_text);
+}
+
+void require_elements(const Shape& shape, size_t size) {
+  require(static_cast<int64_t>(size) == shape.nt() * shape.od(), "elements",
+          static_cast<long long>(size), fmt::format("nt*od = {}", shape.nt() * shape.od()));
+}
+
+}  // namespace
+
+Difference compare_bytes(const Contract& contract, const Shape& shape,
+                         std::span<const std::byte> want, std::span<const std::byte> have) {
+  const auto n = static_cast<int64_t>(want.size());
+  require(want.size() == have.size(), "bytes", static_cast<long long>(have.size()),
+          fmt::format("{} as in the mirror", want.size()));
+  Difference difference = scan(
+      n, [&](int64_t i) { return want[static_cast<size_t>(i)] != have[static_cast<size_t>(i)]; },
+      [&](int64_t i) { return static_cast<uint64_t>(have[static_cast<size_t>(i)]); });
+  if (difference.count == 0) return difference;
+  const int64_t first = first_index(difference);
+  const int64_t begin = std::max<int64_t>(0, std::min(first - 4, n - 16));
+  difference.first = fmt::format("byte {} = {}", first, coordinate_text(contract, shape, first));
+  difference.want = window(want, begin, first);
+  difference.have = window(have, begin, first);
+  return difference;
+}
+
+Difference compare_elements(const Shape& shape, std::span<const double> want,
+                            std::span<const double> bound, std::span<const float> have) {
+  require_elements(shape, want.size());
+  require_elements(shape, have.size());
+  if (!bound.empty()) require_elements(shape, bound.size());
+  const auto differs = [&](int64_t index) {
+    const auto i = static_cast<size_t>(index);
+    const auto y = static_cast<double>(have[i]);
+    return bound.empty() ? y != want[i] : !(std::abs(y - want[i]) <= bound[i]);
+  };
+  Difference difference = scan(static_cast<int64_t>(have.size()), differs, [&](int64_t i) {
+    return uint64_t{std::bit_cast<uint32_t>(have[static_cast<size_t>(i)])};
+  });
+  if (difference.count == 0) return difference;
+  const auto first = static_cast<size_t>(first_index(difference));
+  describe_elements(
+      difference, shape, want, [](double y) { return fmt::format("{:.9g}", y); }, have);
+  if (!bound.empty()) difference.want += fmt::format("  +-{:.3g}", bound[first]);
+  return difference;
+}
+
+Difference compare_bits(const Shape& shape, std::span<const float> want,
+                        std::span<const float> have) {
+  require_elements(shape, want.size());
+  require_elements(shape, have.size());
+  const auto bits = [](std::span<const float> y, int64_t i) {
+    return std::bit_cast<uint32_t>(y[static_cast<size_t>(i)]);
+  };
+  Difference difference = scan(
+      static_cast<int64_t>(have.size()), [&](int64_t i) { return bits(want, i) != bits(have, i); },
+      [&](int64_t i) { return uint64_t{bits(have, i)}; });
+  if (difference.count > 0) describe_elements(difference, shape, want, element_text, have);
+  return difference;
+}
+
+}  // namespace planegate::gates

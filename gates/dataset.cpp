@@ -1,0 +1,138 @@
+#include "gates/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <planegate/core/errors.h>
+#include <planegate/core/hash.h>
+
+namespace planegate::gates {
+namespace {
+
+constexpr int64_t kExactLimit = int64_t{1} << 24;
+
+std::span<const std::byte> view(const std::vector<std::byte>& bytes) {
+  return bytes;
+}
+
+/// What the factors beside `taken` may multiply to, so that id terms stay below 2^24.
+int64_t room(const Shape& shape, int64_t taken) {
+  return std::max<int64_t>(1, (kExactLimit - 1) / shape.id() / taken);
+}
+
+}  // namespace
+
+Dataset::Dataset(Context& context, std::string text, const RawTensor& weights,
+                 const FormatOracle& activation_format, std::vector<std::byte> activations)
+    : context_(context),
+      text_(std::move(text)),
+      own_activations_(std::move(activations)),
+      weight_format_(context.catalog.format(weights.format)),
+      activation_format_(&activation_format),
+      weights_(weights),
+      activations_{"x of " + weights.name, activation_format.format, weights.shape,
+                   view(own_activations_)},
+      store_(context.device) {
+  if (weight_format_ == nullptr) throw ContractError("format", weights.format, "not registered");
+}
+
+Dataset::Dataset(Context& context, std::string text, const Shape& shape,
+                 const FormatOracle& weight_format, std::vector<std::byte> weights,
+                 const FormatOracle& activation_format, std::vector<std::byte> activations)
+    : context_(context),
+      text_(std::move(text)),
+      own_weights_(std::move(weights)),
+      own_activations_(std::move(activations)),
+      weight_format_(&weight_format),
+      activation_format_(&activation_format),
+      weights_{text_, weight_format.format, shape, view(own_weights_)},
+      activations_{"x of " + text_, activation_format.format, shape, view(own_activations_)},
+      store_(context.device) {}
+
+SealedBytes Dataset::mirror(const Contract& plane) const {
+  SealedBytes bytes(plane.size_bytes(shape()));
+  const bool of_weights = plane.role == Role::kWeights;
+  context_.catalog.mirror(plane).write(of_weights ? weights_ : activations_, bytes.writable());
+  bytes.seal();
+  return bytes;
+}
+
+void Dataset::ensure_planes(const ConsumerSpec& consumer, std::byte guard_fill) {
+  for (const FieldUse& use : consumer.reads) {
+    const std::string& tensor = tensor_of(*use.plane);
+    if (store_.find(tensor, *use.plane) != nullptr) continue;
+    store_.add(tensor, *use.plane, shape(), mirror(*use.plane).bytes(), guard_fill);
+  }
+  context_.device.synchronise();
+}
+
+const oracle::Reference& Dataset::reference(const Arithmetic& arithmetic) {
+  const bool known = reference_ && reference_exact_elems_ == arithmetic.exact_elems &&
+                     reference_roundings_ == arithmetic.roundings_per_term;
+  if (!known) {
+    reference_ =
+        oracle::gemm(*weight_format_, weights_, *activation_format_, activations_, arithmetic);
+    reference_exact_elems_ = arithmetic.exact_elems;
+    reference_roundings_ = arithmetic.roundings_per_term;
+  }
+  return *reference_;
+}
+
+bool Dataset::exact() {
+  if (!exact_) {
+    exact_ = oracle::exact_in_f32(*weight_format_, weights_, *activation_format_, activations_);
+  }
+  return *exact_;
+}
+
+std::vector<float> sample_activations(const Shape& shape, uint64_t seed) {
+  std::vector<float> x(static_cast<size_t>(shape.nt() * shape.id()));
+  const int64_t id = shape.id();
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    const uint64_t bits = payload(seed, fnv1a("activations"), static_cast<uint64_t>(i / id),
+                                  static_cast<uint64_t>(i % id));
+    // The sum of four uniform 16-bit numbers is close to normal; one value in 256 is an outlier.
+    int64_t sum = 0;
+    for (int part = 0; part < 4; ++part) sum += static_cast<int64_t>(bits >> (16 * part) & 0xFFFF);
+    const float normal = static_cast<float>(sum - 2 * 65535) / 37837.0f;
+    x[static_cast<size_t>(i)] = mix(bits) % 256 == 0 ? normal * 12.0f : normal;
+  }
+  return x;
+}
+
+std::vector<Lattice> lattices(const Shape& shape) {
+  const auto root = [](int64_t n) {
+    return static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  };
+  const auto spread = [&](int64_t taken, int64_t& a, int64_t& b) {
+    const int64_t left = room(shape, taken);
+    a = std::max<int64_t>(1, root(left));
+    b = std::max<int64_t>(1, left / a);
+  };
+  Lattice codes{"codes", {32, 1, false, 0}, {1, 1, false, 0}};
+  Lattice scales{"scales", {1, 128, false, 0}, {1, 1, false, 0}};
+  Lattice activations{"activations", {1, 1, false, 0}, {128, 1, false, 0}};
+  Lattice powers{"powers of two", {1, 1, true, 2}, {1, 1, true, 2}};
+  spread(codes.weights.code, codes.activations.code, codes.weights.scale);
+  spread(scales.weights.scale, scales.activations.code, scales.weights.code);
+  spread(activations.activations.code, activations.weights.code, activations.weights.scale);
+  constexpr int64_t kWindows = 4 * 4;
+  const int64_t left = std::max<int64_t>(1, static_cast<int64_t>(std::cbrt(room(shape, kWindows))));
+  powers.weights.code = std::min<int64_t>(left, 32);
+  powers.weights.scale = std::min<int64_t>(left, 128);
+  powers.activations.code = std::min<int64_t>(left, 128);
+  return {codes, scales, activations, powers};
+}
+
+Dataset make_dataset(Context& context, const Shape& shape, const Lattice& lattice,
+                     const FormatOracle& weight_format, const FormatOracle& activation_format) {
+  return Dataset(context, fmt::format("lattice of {}, seed {}", lattice.name, context.seed), shape,
+                 weight_format, weight_format.lattice(shape, context.seed, lattice.weights),
+                 activation_format,
+                 activation_format.lattice(shape, context.seed + 1, lattice.activations));
+}
+
+}  // namespace planegate::gates

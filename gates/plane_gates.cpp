@@ -1,0 +1,79 @@
+#include "gates/plane_gates.h"
+
+#include <fmt/format.h>
+
+#include <planegate/core/errors.h>
+
+#include "gates/compare.h"
+
+namespace planegate::gates {
+namespace {
+
+GateReport started_plane(const Context& context, const char* gate, const Contract& contract,
+                         const std::string& tensor, const Shape& shape) {
+  GateReport report = started(context, gate, contract.format + "/" + contract.name, tensor, shape);
+  report.unit = "bytes";
+  report.data = "file";
+  report.repeat =
+      fmt::format("{} --tensor '{}' --plane {}", context.command, tensor, contract.name);
+  return report;
+}
+
+}  // namespace
+
+PlaneUnderTest mirror_gate(const Context& context, const ProducerSpec& producer,
+                           const std::string& tensor, const RawTensor& source, SealedBytes mirror) {
+  const Contract& contract = *producer.plane;
+  PlaneUnderTest plane{&contract, std::move(mirror), {}, {}};
+  GateReport report = started_plane(context, "mirror", contract, tensor, source.shape);
+  // What a producer leaves unwritten must not look right by chance.
+  plane.produced.assign(plane.mirror.bytes().size(), std::byte{0xDB});
+  try {
+    producer.write(source, plane.produced);
+  } catch (const std::exception& error) {
+    report.verdict = Verdict::kFail;
+    report.diagnosis = fmt::format("producer {} threw: {}", producer.name, error.what());
+    plane.report = std::move(report);
+    return plane;
+  }
+  report.compared = static_cast<int64_t>(plane.produced.size());
+  report.difference = compare_bytes(contract, source.shape, plane.mirror.bytes(), plane.produced);
+  if (report.difference.count > 0) {
+    report.diagnosis = fmt::format("producer {} wrote other bytes than the definition of {} gives",
+                                   producer.name, contract.name);
+    report.notes.push_back("the gates after this one go on with the mirror's bytes");
+  }
+  plane.report = judged(std::move(report));
+  return plane;
+}
+
+GateReport readback_gate(const Context& context, const PlaneUnderTest& plane,
+                         const std::string& tensor, Dataset& file) {
+  const Contract& contract = *plane.contract;
+  const Shape& shape = file.shape();
+  GateReport report = started_plane(context, "readback", contract, tensor, shape);
+  if (context.device.kind() == DeviceKind::kHost) report.device = "host (model)";
+  const auto same = [&](const StoredPlane& stored) {
+    std::vector<std::byte> back(plane.mirror.bytes().size());
+    context.device.read_back(stored.buffer, back);
+    context.device.synchronise();
+    return compare_bytes(contract, shape, plane.mirror.bytes(), back);
+  };
+  const StoredPlane& stored =
+      file.store().add(file.tensor_of(contract), contract, shape, plane.trusted());
+  report.compared = stored.buffer.size_bytes();
+  report.difference = same(stored);
+  if (report.difference.count > 0) {
+    report.diagnosis =
+        "the device buffer differs from the mirror: the upload, the copy back or "
+        "somebody's write changed it";
+    file.store().replace(file.tensor_of(contract), contract, shape, plane.mirror.bytes());
+    report.notes.push_back("parity goes on with a fresh upload of the mirror");
+  }
+  if (plane.report.verdict != Verdict::kPass) {
+    report.notes.push_back("mirror failed: the mirror's bytes were uploaded instead");
+  }
+  return judged(std::move(report));
+}
+
+}  // namespace planegate::gates

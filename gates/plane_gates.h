@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "gates/dataset.h"
+
+namespace planegate::gates {
+
+/// A producer's plane beside its mirror, and what the mirror gate said of it.
+struct PlaneUnderTest {
+  const Contract* contract = nullptr;
+  SealedBytes mirror;
+  std::vector<std::byte> produced;
+  GateReport report;
+
+  /// What later stages use: the producer's bytes where they are right, else the mirror's.
+  std::span<const std::byte> trusted() const {
+    return report.verdict == Verdict::kPass ? std::span<const std::byte>(produced) : mirror.bytes();
+  }
+};
+
+/// Mirror gate: runs `producer` on `source` and compares every byte with `mirror`.
+/// A producer that throws fails the gate; its plane counts as all zero.
+[[nodiscard]] PlaneUnderTest mirror_gate(const Context& context, const ProducerSpec& producer,
+                                         const std::string& tensor, const RawTensor& source,
+                                         SealedBytes mirror);
+
+/// Readback gate: registers the plane's trusted bytes in `file`, reads the device buffer back
+/// through pinned memory and compares it with the mirror. Where it differs the plane is replaced by
+/// a fresh upload of the mirror, so that later gates run on trusted input.
+[[nodiscard]] GateReport readback_gate(const Context& context, const PlaneUnderTest& plane,
+                                       const std::string& tensor, Dataset& file);
+
+}  // namespace planegate::gates

@@ -1,0 +1,240 @@
+#pragma once
+
+#include <planegate/formats/q8_act/contracts.h>
+#include <planegate/simt/stamp.h>
+
+#include "kernels/q6_k/codes.h"
+
+namespace planegate::kernels::q6_k {
+inline namespace PLANEGATE_SIMT_ABI {
+
+using planegate::q8_act::Qa8;
+using planegate::q8_act::Sda;
+using simt::FragmentA;
+using simt::FragmentC;
+using simt::SharedRef;
+
+/// Y (nt, od) = X (nt, id) * W (od, id)^T on int8 tensor cores.
+///
+/// A block makes a tile of 64 tokens x 128 rows; a step takes 64 elements of k (two chunks of 32)
+/// through double-buffered shared memory. Eight warps stand 2 x 4 over the tile, 32 tokens x 32
+/// rows each. A sub-block of 16 elements is one exact int32 mma and one f32 scale-add:
+/// acc += float(dot) * ((d * sc) * d_x).
+/// `Codes` says where weight codes come from, `Staging` moves the activations.
+template <class Codes, class Staging>
+struct GemmS8 {
+  static constexpr int kThreads = 256;
+  static constexpr int kMinBlocks = 3;
+  static constexpr int kTileTokens = 64;
+  static constexpr int kTileRows = 128;
+  static constexpr int kStepElems = 64;
+  static constexpr int kStepChunks = 2;
+  static constexpr int kStepSubs = 4;
+  static constexpr int kRowPieces = 5;  ///< 64 codes and 16 bytes that keep rows off one bank
+  static constexpr int kTilePieces = 128;
+  static constexpr int kScalePieces = 16;
+  static constexpr int kStageA = kStepChunks * kTilePieces;
+  static constexpr int kStageAScale = kStepChunks * kScalePieces;
+  static constexpr int kStageB = kTileRows * kRowPieces;
+  static constexpr int kStageBScale = kStepSubs * kTileRows;
+
+  struct Shared {
+    Words4 a[2 * kStageA];             // (stage, chunk, token x half swizzled)
+    Words4 a_scale[2 * kStageAScale];  // (stage, chunk, rg x q): d_x and sums of 4 tokens
+    Words4 b[2 * kStageB];             // (stage, row, piece)
+    float b_scale[2 * kStageBScale];   // (stage, sub, row): d * sc
+  };
+
+  struct Args {
+    typename Codes::Plane codes;    // (od, id)
+    PlanePtr<formats::Raw> scales;  // (od, id)
+    PlanePtr<Qa8> qa8;              // (nt, id)
+    PlanePtr<Sda> sda;              // (nt, id)
+    GlobalPtr<float> y;             // (nt, od)
+    GlobalPtr<Words4> stamps;       // (blocks) or null
+    Words4 stamp;
+    int64_t od, id, nt;
+  };
+
+  using Accumulators = float[2][4][4];  // (16-token tile, 8-row tile, fragment)
+
+  static simt::Grid grid(const Shape& shape) {
+    return {(shape.od() + kTileRows - 1) / kTileRows, (shape.nt() + kTileTokens - 1) / kTileTokens};
+  }
+
+  static Args bind(const LaunchRequest& request, simt::Binder& binder, uint32_t instance) {
+    const BoundPlane& codes = simt::requested<typename Codes::Contract>(request);
+    Args args{Codes::bind(request, binder),
+              simt::bind_plane<formats::Raw>(request, binder),
+              simt::bind_plane<Qa8>(request, binder),
+              simt::bind_plane<Sda>(request, binder),
+              binder.pointer<float>(*request.y),
+              {},
+              simt::stamp_words(instance, codes),
+              request.shape.od(),
+              request.shape.id(),
+              request.shape.nt()};
+    if (request.stamps != nullptr) args.stamps = binder.pointer<Words4>(*request.stamps);
+    return args;
+  }
+
+  static PLANEGATE_DEVICE void run(const Args& args, SharedRef<Shared> shared) {
+    simt::leave_stamp(args.stamps, args.stamp);
+    Accumulators acc = {};
+    const int steps = static_cast<int>(args.id / kStepElems);
+    stage(args, shared, 0);
+    simt::cp_async_commit();
+    for (int step = 0; step < steps; ++step) {
+      if (step + 1 < steps) stage(args, shared, step + 1);
+      simt::cp_async_commit();
+      simt::cp_async_wait<1>();
+      simt::sync_threads();
+      multiply(shared, step % 2, acc);
+      simt::sync_threads();
+    }
+    store(args, acc);
+  }
+
+ private:
+  static PLANEGATE_DEVICE void stage(const Args& args, SharedRef<Shared> shared, int step) {
+    stage_activations(args, shared, step);
+    stage_codes(args, shared, step);
+    stage_scales(args, shared, step);
+  }
+
+  static PLANEGATE_DEVICE void stage_activations(const Args& args, SharedRef<Shared> shared,
+                                                 int step) {
+    const int64_t token0 = static_cast<int64_t>(simt::block_y()) * kTileTokens;
+    const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
+    const auto a = shared.at(&Shared::a) + step % 2 * kStageA;
+    const auto a_scale = shared.at(&Shared::a_scale) + step % 2 * kStageAScale;
+    {
+      const int token = simt::thread() / 4;
+      const int piece = simt::thread() % 4;  // of the step's four 16-element pieces
+      Staging::copy(a + piece / 2 * kTilePieces + swizzled_piece(token, piece % 2),
+                    args.qa8.template at<Qa8::Codes>(token0 + token, k0 + piece * 16), true);
+    }
+    if (simt::thread() < kStageAScale) {
+      const int chunk = simt::thread() / kScalePieces;
+      const int rg = simt::thread() % kScalePieces / 8;
+      const int q = simt::thread() % 8;
+      Staging::copy(a_scale + simt::thread(),
+                    args.sda.template at<Sda::D>(token0 + rg * 32 + q, k0 + chunk * 32), true);
+    }
+  }
+
+  static PLANEGATE_DEVICE void stage_codes(const Args& args, SharedRef<Shared> shared, int step) {
+    const int64_t row0 = static_cast<int64_t>(simt::block_x()) * kTileRows;
+    const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
+    const auto b = shared.at(&Shared::b) + step % 2 * kStageB;
+    PLANEGATE_UNROLL
+    for (int i = simt::thread(); i < kTileRows * 4; i += kThreads) {
+      const int row = i / 4;
+      const int piece = i % 4;
+      Codes::stage(b + row * kRowPieces + piece, args.codes, row0 + row, k0 + piece * 16,
+                   row0 + row < args.od);
+    }
+  }
+
+  static PLANEGATE_DEVICE void stage_scales(const Args& args, SharedRef<Shared> shared, int step) {
+    const int64_t row0 = static_cast<int64_t>(simt::block_x()) * kTileRows;
+    const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
+    const auto b_scale = shared.at(&Shared::b_scale) + step % 2 * kStageBScale;
+    PLANEGATE_UNROLL
+    for (int i = simt::thread(); i < kStageBScale; i += kThreads) {
+      const int64_t row = row0 + i % kTileRows;
+      const int64_t k = k0 + i / kTileRows * formats::kSubBlockElems;
+      float scale = 0.0f;
+      if (row < args.od) {
+        const float d = simt::half_to_float(args.scales.template bits<formats::Raw::D>(row, k));
+        scale = d * static_cast<float>(
+                        static_cast<int8_t>(args.scales.template bits<formats::Raw::Sc>(row, k)));
+      }
+      b_scale.store(i, scale);
+    }
+  }
+
+  static PLANEGATE_DEVICE void multiply(SharedRef<Shared> shared, int stage_index,
+                                        Accumulators& acc) {
+    const int rg = simt::warp() / 4;
+    const auto a = shared.at(&Shared::a) + stage_index * kStageA;
+    const auto a_scale = shared.at(&Shared::a_scale) + stage_index * kStageAScale;
+    for (int chunk = 0; chunk < kStepChunks; ++chunk) {
+      Words4 fragments[2];
+      for (int tile = 0; tile < 2; ++tile) {
+        const int token = rg * 32 + tile * 16 + simt::lane() % 16;
+        fragments[tile] =
+            simt::ldmatrix_x4((a + chunk * kTilePieces + swizzled_piece(token, simt::lane() / 16))
+                                  .template cast<const Words4>());
+      }
+      const Words4 words = a_scale.load(chunk * kScalePieces + rg * 8 + simt::lane() / 4);
+      float d_x[4];
+      PLANEGATE_UNROLL
+      for (int i = 0; i < 4; ++i) d_x[i] = simt::half_to_float(words.w[i] & 0xFFFFu);
+      PLANEGATE_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        multiply_sub_block(shared, stage_index, chunk * 2 + half, half, fragments, d_x, acc);
+      }
+    }
+  }
+
+  static PLANEGATE_DEVICE void multiply_sub_block(SharedRef<Shared> shared, int stage_index,
+                                                  int sub, int half, const Words4 (&fragments)[2],
+                                                  const float (&d_x)[4], Accumulators& acc) {
+    const int warp_row = simt::warp() % 4 * 32;
+    const auto b = (shared.at(&Shared::b) + stage_index * kStageB).template cast<const uint32_t>();
+    const auto b_scale = shared.at(&Shared::b_scale) + stage_index * kStageBScale + sub * kTileRows;
+    PLANEGATE_UNROLL
+    for (int rows = 0; rows < 4; ++rows) {
+      const int row = warp_row + rows * 8;
+      const uint32_t codes =
+          b.load(((row + simt::lane() / 4) * kRowPieces + sub) * 4 + simt::lane() % 4);
+      const Pair scale = b_scale.template cast<const Pair>().load(row / 2 + simt::lane() % 4);
+      PLANEGATE_UNROLL
+      for (int tile = 0; tile < 2; ++tile) {
+        FragmentC c = {};
+        const Words4& a = fragments[tile];
+        simt::mma_m16n8k16_s8(c, FragmentA{a.w[2 * half], a.w[2 * half + 1]}, codes);
+        float(&sum)[4] = acc[tile][rows];
+        sum[0] += static_cast<float>(c.c[0]) * (scale.first * d_x[2 * tile]);
+        sum[1] += static_cast<float>(c.c[1]) * (scale.second * d_x[2 * tile]);
+        sum[2] += static_cast<float>(c.c[2]) * (scale.first * d_x[2 * tile + 1]);
+        sum[3] += static_cast<float>(c.c[3]) * (scale.second * d_x[2 * tile + 1]);
+      }
+    }
+  }
+
+  static PLANEGATE_DEVICE void store(const Args& args, const Accumulators& acc) {
+    const int64_t token0 = static_cast<int64_t>(simt::block_y()) * kTileTokens +
+                           simt::warp() / 4 * 32 + simt::lane() / 4;
+    const int64_t row0 = static_cast<int64_t>(simt::block_x()) * kTileRows + simt::warp() % 4 * 32 +
+                         simt::lane() % 4 * 2;
+    PLANEGATE_UNROLL
+    for (int tile = 0; tile < 2; ++tile) {
+      PLANEGATE_UNROLL
+      for (int rows = 0; rows < 4; ++rows) {
+        PLANEGATE_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          const int64_t token = token0 + tile * 16 + i / 2 * 8;
+          const int64_t row = row0 + rows * 8 + i % 2;
+          if (token < args.nt && row < args.od) {
+            args.y.store(token * args.od + row, acc[tile][rows][i]);
+          }
+        }
+      }
+    }
+  }
+
+  struct alignas(8) Pair {
+    float first, second;
+  };
+
+  /// Position of the 16-byte piece `half` of a token inside its tile.
+  static PLANEGATE_DEVICE int swizzled_piece(int token, int half) {
+    constexpr Swizzle swizzle = Qa8::Codes::kField.layout.swizzle;
+    return static_cast<int>(swizzle.apply(token * 32 + half * 16) / 16);
+  }
+};
+
+}  // namespace PLANEGATE_SIMT_ABI
+}  // namespace planegate::kernels::q6_k

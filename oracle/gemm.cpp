@@ -1,0 +1,233 @@
+#include "oracle/gemm.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <planegate/core/errors.h>
+
+#include "oracle/parallel.h"
+#include "oracle/preconditions.h"
+
+namespace planegate::oracle {
+namespace {
+
+constexpr int64_t kTileRows = 32;
+constexpr int64_t kTileTokens = 128;
+constexpr double kUnitF32 = 0x1p-24;
+constexpr double kUnitF64 = 0x1p-53;
+
+using Matrix = Eigen::MatrixXd;
+using Panel = Eigen::Map<const Matrix>;
+using Dots = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;  // (rows, tokens) of a (nt, od) array
+
+void require_operand(const FormatOracle& format, Role role, const RawTensor& tensor) {
+  require(format.role == role, "role", static_cast<long long>(format.role),
+          role == Role::kWeights ? "not a weight format" : "not an activation format");
+  require_tensor(tensor, format.format, format.size_bytes(tensor.shape));
+  const auto fault = format.first_non_finite(tensor);
+  if (fault) {
+    throw ContractError("scale[line " + std::to_string(fault->line) + ", block " +
+                            std::to_string(fault->block) + "]",
+                        "f16 bits " + std::to_string(fault->f16_bits), "not finite");
+  }
+}
+
+void require_operands(const FormatOracle& weight_format, const RawTensor& weights,
+                      const FormatOracle& activation_format, const RawTensor& activations) {
+  require(weights.shape.id() == activations.shape.id(), "activations.id", activations.shape.id(),
+          "not the weights' id=" + std::to_string(weights.shape.id()));
+  require_operand(weight_format, Role::kWeights, weights);
+  require_operand(activation_format, Role::kActivations, activations);
+}
+
+/// Lines [first, first + lines) as panels of `group` elements each, (lines, group) column-major,
+/// so that the product of one group reads contiguous memory.
+class Panels {
+ public:
+  Panels(const FormatOracle& format, const RawTensor& tensor, int64_t first, int64_t lines,
+         int64_t group)
+      : lines_(lines), group_(group), values_(static_cast<size_t>(lines * tensor.shape.id())) {
+    std::vector<double> line(static_cast<size_t>(tensor.shape.id()));
+    for (int64_t i = 0; i < lines; ++i) {
+      format.dequantise(tensor, first + i, line);
+      double* to = values_.data() + i;
+      for (const double value : line) {
+        *to = value;
+        to += lines;
+      }
+    }
+  }
+
+  Panel operator[](int64_t g) const {
+    return Panel(values_.data() + g * lines_ * group_, lines_, group_);
+  }
+  Panel whole() const {
+    return Panel(values_.data(), lines_, static_cast<int64_t>(values_.size()) / lines_);
+  }
+
+ private:
+  int64_t lines_;
+  int64_t group_;
+  std::vector<double> values_;
+};
+
+struct Tile {
+  int64_t row, rows, token, tokens;
+};
+
+/// Calls body(tile, w, x) for each tile of Y, with the panels of its rows and of its tokens. One
+/// panel of tokens is alive at a time, and one of rows a thread.
+template <class Body>
+void for_tiles(const FormatOracle& weight_format, const RawTensor& weights,
+               const FormatOracle& activation_format, const RawTensor& activations, int64_t group,
+               const Body& body) {
+  const int64_t od = weights.shape.od();
+  const int64_t nt = activations.shape.nt();
+  for (int64_t token = 0; token < nt; token += kTileTokens) {
+    const int64_t tokens = std::min(kTileTokens, nt - token);
+    const Panels x(activation_format, activations, token, tokens, group);
+    for_ranges(od, kTileRows, [&](int64_t row, int64_t end) {
+      const Panels w(weight_format, weights, row, end - row, group);
+      body(Tile{row, end - row, token, tokens}, w, x);
+    });
+  }
+}
+
+Dots dots_of(std::vector<double>& all, const Tile& tile, int64_t od) {
+  return Dots(all.data() + tile.token * od + tile.row, tile.rows, tile.tokens,
+              Eigen::OuterStride<>(od));
+}
+
+/// Error of one element in units of its magnitude, and a part that does not scale with it.
+struct ErrorBound {
+  double relative;
+  double absolute;
+};
+
+/// relative: gamma_m for the f32 path; n f64 additions of y*; and, as one more factor, the
+/// rounding of magnitude (n additions) and of the bound's own formula.
+///
+/// absolute: each of n*r products below 2^-126 may be off by 2^-150 as well (an f32 *sum* never
+/// underflows inexactly). Later factors of a product magnify that only where it is built from
+/// numbers whose own products are subnormal; scales of f16 cannot be: a nonzero product of two is
+/// at least 2^-48, and integers only make it larger. Doubled for the roundings that follow.
+ErrorBound error_bound(const Arithmetic& arithmetic, int64_t id) {
+  const double terms = static_cast<double>(id / arithmetic.exact_elems);
+  const double per_term = static_cast<double>(arithmetic.roundings_per_term);
+  const double error = (terms + per_term) * kUnitF32;
+  require(error < 1, "id", id, "so many f32 roundings (2^24) have no bound");
+  const double gamma = error / (1 - error);
+  const double rounding = 1 + 2 * (terms + 8) * kUnitF64;
+  return {(gamma + terms * kUnitF64) * rounding, terms * per_term * 0x1p-149};
+}
+
+/// Exponent of the lowest set bit of any value; nullopt where all are zero.
+std::optional<int> unit_exponent(std::span<const double> values) {
+  std::optional<int> lowest;
+  for (const double value : values) {
+    if (value == 0) continue;
+    const uint64_t bits = std::bit_cast<uint64_t>(value);
+    const int field = static_cast<int>(bits >> 52 & 2047);
+    const uint64_t hidden = uint64_t{field != 0 ? 1u : 0u} << 52;
+    const uint64_t significand = (bits & ((uint64_t{1} << 52) - 1)) | hidden;
+    const int bit = std::max(field, 1) - 1075 + std::countr_zero(significand);
+    lowest = std::min(lowest.value_or(bit), bit);
+  }
+  return lowest;
+}
+
+std::vector<std::optional<int>> unit_exponents(const FormatOracle& format, const RawTensor& tensor,
+                                               int64_t lines) {
+  std::vector<std::optional<int>> units(static_cast<size_t>(lines));
+  for_ranges(lines, kTileRows, [&](int64_t line, int64_t end) {
+    std::vector<double> values(static_cast<size_t>(tensor.shape.id()));
+    for (; line < end; ++line) {
+      format.dequantise(tensor, line, values);
+      units[static_cast<size_t>(line)] = unit_exponent(values);
+    }
+  });
+  return units;
+}
+
+bool exact_below(double magnitude, int unit) {
+  constexpr int kLeastF32 = -149;
+  return magnitude < std::ldexp(1.0, unit + 24) && unit >= kLeastF32 && magnitude < 0x1p128;
+}
+
+}  // namespace
+
+Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
+               const FormatOracle& activation_format, const RawTensor& activations,
+               const Arithmetic& arithmetic) {
+  require_operands(weight_format, weights, activation_format, activations);
+  const int64_t id = weights.shape.id();
+  const int64_t group = arithmetic.exact_elems;
+  require(group >= 1 && id % group == 0, "exact_elems", group,
+          "not a divisor of id=" + std::to_string(id));
+  require(arithmetic.roundings_per_term >= 0, "roundings_per_term", arithmetic.roundings_per_term,
+          "negative");
+  const ErrorBound error = error_bound(arithmetic, id);
+
+  Reference out;
+  out.shape = weights.shape.with_tokens(activations.shape.nt());
+  const int64_t od = out.shape.od();
+  for (auto* all : {&out.y, &out.magnitude, &out.bound}) {
+    all->resize(static_cast<size_t>(od * out.shape.nt()));
+  }
+  for_tiles(weight_format, weights, activation_format, activations, group,
+            [&](const Tile& tile, const Panels& w, const Panels& x) {
+              Matrix y = Matrix::Zero(tile.rows, tile.tokens);
+              Matrix magnitude = y;
+              Matrix term = y;
+              for (int64_t g = 0; g < id / group; ++g) {
+                term.noalias() = w[g] * x[g].transpose();
+                y += term;
+                magnitude += term.cwiseAbs();
+              }
+              dots_of(out.y, tile, od) = y;
+              dots_of(out.magnitude, tile, od) = magnitude;
+              // Where magnitude is 0, so is every term, and nothing rounds.
+              dots_of(out.bound, tile, od) =
+                  (magnitude.array() > 0)
+                      .select(error.relative * magnitude.array() + error.absolute, 0.0);
+            });
+  return out;
+}
+
+bool exact_in_f32(const FormatOracle& weight_format, const RawTensor& weights,
+                  const FormatOracle& activation_format, const RawTensor& activations) {
+  require_operands(weight_format, weights, activation_format, activations);
+  const int64_t id = weights.shape.id();
+  const int64_t group = std::gcd(id, int64_t{256});
+  const auto row_units = unit_exponents(weight_format, weights, weights.shape.od());
+  const auto token_units = unit_exponents(activation_format, activations, activations.shape.nt());
+  std::atomic<bool> exact = true;
+  for_tiles(weight_format, weights, activation_format, activations, group,
+            [&](const Tile& tile, const Panels& w, const Panels& x) {
+              Matrix magnitude = Matrix::Zero(tile.rows, tile.tokens);
+              for (int64_t g = 0; g < id / group; ++g) {
+                const Matrix w_magnitude = w[g].cwiseAbs();
+                const Matrix x_magnitude = x[g].cwiseAbs();
+                magnitude.noalias() += w_magnitude * x_magnitude.transpose();
+              }
+              for (int64_t t = 0; t < tile.tokens; ++t) {
+                for (int64_t j = 0; j < tile.rows; ++j) {
+                  const auto row = row_units[static_cast<size_t>(tile.row + j)];
+                  const auto token = token_units[static_cast<size_t>(tile.token + t)];
+                  if (row && token && !exact_below(magnitude(j, t), *row + *token)) exact = false;
+                }
+              }
+            });
+  return exact;
+}
+
+}  // namespace planegate::oracle

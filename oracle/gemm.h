@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <planegate/core/specs.h>
+
+namespace planegate::oracle {
+
+/// Y* and what each element may be off by, both (nt, od) row-major, in f64.
+struct Reference {
+  Shape shape{1, 1};
+  std::vector<double> y;
+  /// Largest |y - y*| that the declared arithmetic can produce.
+  std::vector<double> bound;
+  /// sum of |terms| of each element, a term being an exact group sum times its scales.
+  std::vector<double> magnitude;
+};
+
+/// Y* = dequantised W times dequantised X, from raw tensors and nothing else.
+///
+/// Terms are sums over `arithmetic.exact_elems` neighbouring k. With g terms of r roundings each,
+/// an element takes at most m = g + r roundings on its longest path, u = 2^-24, and
+/// bound = gamma_m * magnitude + the f64 error of y* itself, gamma_m = m*u / (1 - m*u).
+/// Runs on all cores; holds W one tile of rows at a time.
+/// @pre both tensors have finite scales, equal id, and shape.od / shape.nt lines.
+/// @throws ContractError when a precondition does not hold.
+/// Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, ch. 3.
+Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
+               const FormatOracle& activation_format, const RawTensor& activations,
+               const Arithmetic& arithmetic);
+
+/// Whether every f32 partial sum over a lattice is exact whatever the order: all terms of an
+/// element are multiples of one power of two `unit`, and magnitude < 2^24 * unit. Computed from
+/// the tensors' values, not assumed from the ranges.
+/// @throws ContractError as gemm().
+bool exact_in_f32(const FormatOracle& weight_format, const RawTensor& weights,
+                  const FormatOracle& activation_format, const RawTensor& activations);
+
+}  // namespace planegate::oracle

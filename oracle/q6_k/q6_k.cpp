@@ -1,0 +1,114 @@
+#include "oracle/q6_k/q6_k.h"
+
+#include <planegate/formats/q6_k/contracts.h>
+
+#include "oracle/half.h"
+#include "oracle/lattice_draw.h"
+#include "oracle/parallel.h"
+#include "oracle/preconditions.h"
+#include "oracle/q6_k/block.h"
+#include "oracle/q6_k/mirror.h"
+
+namespace planegate::oracle::q6_k {
+namespace {
+
+using planegate::q6_k::kBlockBytes;
+using planegate::q6_k::kCentre;
+using planegate::q6_k::kFormat;
+using planegate::q6_k::kSubBlockElems;
+
+constexpr uint64_t kLatticeStream = fnv1a("q6_K");
+constexpr uint64_t kSampleStream = fnv1a("q6_K sample");
+
+void dequantise(const RawTensor& raw, int64_t line, std::span<double> values) {
+  require_tensor(raw, kFormat, size_bytes(raw.shape));
+  require_line(line, raw.shape.od(), raw.shape.id(), values);
+  const int64_t nsb = raw.shape.nsb();
+  const std::byte* from = raw.bytes.data() + line * (nsb * kBlockBytes);
+  double* value = values.data();
+  for (int64_t sb = 0; sb < nsb; ++sb) {
+    const Block block = decode(from);
+    from += kBlockBytes;
+    const double d = f16_to_f64(block.d_bits);
+    const uint8_t* code = block.codes.data();
+    for (const int8_t sc : block.sc) {
+      const double scale = d * sc;
+      for (int64_t e = 0; e < kSubBlockElems; ++e) *value++ = scale * (*code++ - kCentre);
+    }
+  }
+}
+
+std::optional<NonFiniteScale> first_non_finite(const RawTensor& raw) {
+  require_tensor(raw, kFormat, size_bytes(raw.shape));
+  const int64_t nsb = raw.shape.nsb();
+  const std::byte* block_end = raw.bytes.data();
+  for (int64_t row = 0; row < raw.shape.od(); ++row) {
+    for (int64_t sb = 0; sb < nsb; ++sb) {
+      block_end += kBlockBytes;
+      const uint16_t d_bits = load_f16(block_end - sizeof(uint16_t));
+      if (!f16_is_finite(d_bits)) return NonFiniteScale{row, sb, d_bits};
+    }
+  }
+  return std::nullopt;
+}
+
+Block draw_block(const LatticeDraw& draw, int64_t row, int64_t sb) {
+  Block block;
+  int64_t k = sb * kBlockElems;
+  int64_t sub = sb * kSubBlocks;
+  for (uint8_t& code : block.codes) {
+    code = static_cast<uint8_t>(draw.code(row, k++, -kCentre, kCentre - 1) + kCentre);
+  }
+  for (int8_t& sc : block.sc) sc = draw.integer_scale(row, sub++);
+  block.d_bits = draw.float_scale(row, sb);
+  return block;
+}
+
+/// Every block of the tensor, `block(row, sb)` encoded.
+template <class MakeBlock>
+void encode_all(const Shape& shape, std::span<std::byte> bytes, MakeBlock make_block) {
+  require(static_cast<int64_t>(bytes.size()) == size_bytes(shape), "bytes",
+          static_cast<long long>(bytes.size()), "not the size of the tensor");
+  const int64_t nsb = shape.nsb();
+  for_ranges(shape.od(), grain_of(shape.od(), shape.id()), [&](int64_t row, int64_t end) {
+    std::byte* to = bytes.data() + row * (nsb * kBlockBytes);
+    for (; row < end; ++row) {
+      for (int64_t sb = 0; sb < nsb; ++sb) {
+        encode(make_block(row, sb), to);
+        to += kBlockBytes;
+      }
+    }
+  });
+}
+
+std::vector<std::byte> lattice(const Shape& shape, uint64_t seed, const LatticeRanges& ranges) {
+  const LatticeDraw draw(seed, kLatticeStream, ranges);
+  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(shape)));
+  encode_all(shape, bytes, [&](int64_t row, int64_t sb) { return draw_block(draw, row, sb); });
+  return bytes;
+}
+
+/// Codes and sub-scales over their whole ranges; d of either sign with a full fraction,
+/// magnitude 2^-12 to 2^-8.
+void sample(const Shape& shape, uint64_t seed, std::span<std::byte> bytes) {
+  const LatticeDraw draw(seed, kSampleStream, {kCentre, 128, false, 0});
+  encode_all(shape, bytes, [&](int64_t row, int64_t sb) {
+    Block block = draw_block(draw, row, sb);
+    const uint64_t drawn = payload(mix(seed) ^ kSampleStream, static_cast<uint64_t>(row),
+                                   static_cast<uint64_t>(sb), fnv1a("d"));
+    const uint64_t exponent = 15 - 12 + (drawn >> 16) % 4;
+    block.d_bits = static_cast<uint16_t>((drawn & 0x83FF) | exponent << 10);
+    return block;
+  });
+}
+
+}  // namespace
+
+void register_oracle(Catalog& catalog) {
+  catalog.add(FormatOracle{
+      kFormat, Role::kWeights, size_bytes, dequantise, lattice, first_non_finite, sample, {}});
+  catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::Raw>(), mirror_raw});
+  catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::WExp>(), mirror_w_exp});
+}
+
+}  // namespace planegate::oracle::q6_k

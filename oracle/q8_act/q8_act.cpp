@@ -1,0 +1,83 @@
+#include "oracle/q8_act/q8_act.h"
+
+#include <planegate/formats/q8_act/contracts.h>
+
+#include "oracle/half.h"
+#include "oracle/lattice_draw.h"
+#include "oracle/parallel.h"
+#include "oracle/preconditions.h"
+#include "oracle/q8_act/mirror.h"
+#include "oracle/q8_act/quantise.h"
+
+namespace planegate::oracle::q8_act {
+namespace {
+
+using planegate::q8_act::kChunkBytes;
+using planegate::q8_act::kChunkElems;
+using planegate::q8_act::kFormat;
+
+constexpr uint64_t kLatticeStream = fnv1a("q8_0");
+
+void dequantise(const RawTensor& raw, int64_t line, std::span<double> values) {
+  require_tensor(raw, kFormat, size_bytes(raw.shape));
+  require_line(line, raw.shape.nt(), raw.shape.id(), values);
+  const int64_t chunks = raw.shape.id() / kChunkElems;
+  const std::byte* from = raw.bytes.data() + line * (chunks * kChunkBytes);
+  double* value = values.data();
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const double d = f16_to_f64(load_f16(from));
+    from += sizeof(uint16_t);
+    for (int64_t e = 0; e < kChunkElems; ++e) *value++ = d * static_cast<int8_t>(*from++);
+  }
+}
+
+std::optional<NonFiniteScale> first_non_finite(const RawTensor& raw) {
+  require_tensor(raw, kFormat, size_bytes(raw.shape));
+  const int64_t chunks = raw.shape.id() / kChunkElems;
+  const std::byte* from = raw.bytes.data();
+  for (int64_t token = 0; token < raw.shape.nt(); ++token) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      const uint16_t d_bits = load_f16(from);
+      if (!f16_is_finite(d_bits)) return NonFiniteScale{token, chunk, d_bits};
+      from += kChunkBytes;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::byte> lattice(const Shape& shape, uint64_t seed, const LatticeRanges& ranges) {
+  const LatticeDraw draw(seed, kLatticeStream, ranges);
+  const int64_t chunks = shape.id() / kChunkElems;
+  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(shape)));
+  for_ranges(shape.nt(), grain_of(shape.nt(), shape.id()), [&](int64_t token, int64_t end) {
+    std::byte* to = bytes.data() + token * (chunks * kChunkBytes);
+    for (; token < end; ++token) {
+      int64_t k = 0;
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        store_f16(draw.float_scale(token, chunk), to);
+        to += sizeof(uint16_t);
+        for (int64_t e = 0; e < kChunkElems; ++e) {
+          *to++ = static_cast<std::byte>(draw.code(token, k++, -128, 127));
+        }
+      }
+    }
+  });
+  return bytes;
+}
+
+}  // namespace
+
+void register_oracle(Catalog& catalog) {
+  catalog.add(FormatOracle{kFormat,
+                           Role::kActivations,
+                           size_bytes,
+                           dequantise,
+                           lattice,
+                           first_non_finite,
+                           {},
+                           quantise});
+  catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Qa8>(), mirror_qa8});
+  catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Sda>(), mirror_sda});
+}
+
+}  // namespace planegate::oracle::q8_act

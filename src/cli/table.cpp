@@ -1,0 +1,59 @@
+#include "cli/table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace planegate::cli {
+namespace {
+
+std::string line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
+  std::string out;
+  for (size_t i = 0; i < cells.size(); ++i) out += fmt::format("{:<{}}", cells[i], widths[i] + 2);
+  out.erase(out.find_last_not_of(' ') + 1);
+  return out + "\n";
+}
+
+std::string shape_text(const Shape& shape) {
+  return fmt::format("{} x {}, nt {}", shape.od(), shape.id(), shape.nt());
+}
+
+std::string verdict_text(const GateReport& report) {
+  if (report.verdict == Verdict::kSkipped) return "skipped: " + report.reason;
+  if (report.verdict == Verdict::kFail && report.difference.count > 0) {
+    return fmt::format("FAIL: {} of {} {}", report.difference.count, report.compared, report.unit);
+  }
+  if (report.verdict == Verdict::kFail) return "FAIL: " + report.diagnosis;
+  return fmt::format("pass: {} {}", report.compared, report.unit);
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    out += line(rows[i], widths);
+    if (i > 0) continue;
+    std::vector<std::string> rule;
+    for (const size_t width : widths) rule.emplace_back(width, '-');
+    out += line(rule, widths);
+  }
+  return out;
+}
+
+std::string report_table(const std::vector<GateReport>& reports) {
+  std::vector<std::vector<std::string>> rows = {
+      {"tensor", "shape", "plane or consumer", "gate", "device", "verdict"}};
+  for (const GateReport& report : reports) {
+    rows.push_back({report.tensor, shape_text(report.shape), report.subject, report.gate,
+                    report.device, verdict_text(report)});
+  }
+  return table(rows);
+}
+
+}  // namespace planegate::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <planegate/core/specs.h>
+
+namespace planegate {
+
+/// Everything that was registered: what the gates, the sweeps and the command work through.
+///
+/// A format registers its stems once (catalog/); a consumer or plane of a user's own likewise.
+class Catalog {
+ public:
+  /// Each throws ContractError for a name that is already taken.
+  void add(ProducerSpec producer);
+  void add(MirrorSpec mirror);
+  void add(FormatOracle oracle);
+  void add(ConsumerSpec consumer);
+
+  const std::vector<ProducerSpec>& producers() const { return producers_; }
+  const std::vector<ConsumerSpec>& consumers() const { return consumers_; }
+  const std::vector<FormatOracle>& formats() const { return formats_; }
+
+  /// The planes that have a producer, in order of registration.
+  std::vector<const Contract*> planes() const;
+  /// Null when there is none.
+  const FormatOracle* format(std::string_view name) const;
+  const ConsumerSpec* consumer(std::string_view name) const;
+  const ProducerSpec* producer(std::string_view plane) const;
+  /// @throws ContractError when the plane has no mirror.
+  const MirrorSpec& mirror(const Contract& plane) const;
+
+ private:
+  std::vector<ProducerSpec> producers_;
+  std::vector<MirrorSpec> mirrors_;
+  std::vector<FormatOracle> formats_;
+  std::vector<ConsumerSpec> consumers_;
+};
+
+/// Up to three of `names`, nearest to `wanted` by edit distance.
+std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& names);
+
+}  // namespace planegate

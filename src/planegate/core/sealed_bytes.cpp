@@ -1,0 +1,53 @@
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <sys/mman.h>
+
+#include <planegate/core/errors.h>
+#include <planegate/core/sealed_bytes.h>
+
+namespace planegate {
+
+SealedBytes::SealedBytes(int64_t size_bytes) : size_bytes_(size_bytes) {
+  require(size_bytes >= 0, "size_bytes", size_bytes, "at least 0");
+  if (size_bytes == 0) return;
+  void* const mapped = mmap(nullptr, static_cast<size_t>(size_bytes), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  data_ = static_cast<std::byte*>(mapped);
+}
+
+SealedBytes::~SealedBytes() {
+  if (data_ != nullptr) munmap(data_, static_cast<size_t>(size_bytes_));
+}
+
+SealedBytes::SealedBytes(SealedBytes&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_bytes_(std::exchange(other.size_bytes_, 0)),
+      sealed_(other.sealed_) {}
+
+SealedBytes& SealedBytes::operator=(SealedBytes&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_bytes_, other.size_bytes_);
+  std::swap(sealed_, other.sealed_);
+  return *this;
+}
+
+void SealedBytes::seal() {
+  if (data_ != nullptr && mprotect(data_, static_cast<size_t>(size_bytes_), PROT_READ) != 0) {
+    throw std::system_error(errno, std::generic_category(), "mprotect of sealed bytes");
+  }
+  sealed_ = true;
+}
+
+std::span<std::byte> SealedBytes::writable() {
+  require(!sealed_, "sealed", 1, "bytes that are not sealed");
+  return {data_, static_cast<size_t>(size_bytes_)};
+}
+
+std::span<const std::byte> SealedBytes::bytes() const {
+  return {data_, static_cast<size_t>(size_bytes_)};
+}
+
+}  // namespace planegate

@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include <planegate/core/hash.h>
+#include <planegate/core/specs.h>
+
+namespace planegate {
+
+uint32_t ConsumerSpec::instance() const {
+  return static_cast<uint32_t>(fnv1a(name));
+}
+
+std::optional<std::string> ConsumerSpec::refusal(const Shape& shape) const {
+  for (const Precondition& condition : preconditions) {
+    if (!condition.holds(shape)) return condition.requirement;
+  }
+  return std::nullopt;
+}
+
+LaunchFn ConsumerSpec::launch_on(DeviceKind device) const {
+  const auto found = std::find_if(launches.begin(), launches.end(),
+                                  [&](const DeviceLaunch& l) { return l.device == device; });
+  return found == launches.end() ? nullptr : found->launch;
+}
+
+}  // namespace planegate

@@ -1,0 +1,37 @@
+#include <utility>
+
+#include <planegate/devices/device.h>
+
+namespace planegate {
+
+DeviceBuffer::DeviceBuffer(Device& device, std::string name, DeviceAddress address,
+                           int64_t size_bytes, std::byte guard_fill)
+    : device_(&device),
+      name_(std::move(name)),
+      address_(address),
+      size_bytes_(size_bytes),
+      guard_fill_(guard_fill) {}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (device_ != nullptr) device_->free(address_);
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
+    : device_(std::exchange(other.device_, nullptr)),
+      name_(std::move(other.name_)),
+      address_(std::exchange(other.address_, 0)),
+      size_bytes_(std::exchange(other.size_bytes_, 0)),
+      guard_fill_(other.guard_fill_) {}
+
+DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
+  if (this == &other) return *this;
+  if (device_ != nullptr) device_->free(address_);
+  device_ = std::exchange(other.device_, nullptr);
+  name_ = std::move(other.name_);
+  address_ = std::exchange(other.address_, 0);
+  size_bytes_ = std::exchange(other.size_bytes_, 0);
+  guard_fill_ = other.guard_fill_;
+  return *this;
+}
+
+}  // namespace planegate

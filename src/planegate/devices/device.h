@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace planegate {
+
+enum class DeviceKind : uint8_t { kHost, kCuda };
+
+/// An address in a device's own memory. Never to be dereferenced by the host: on `host` it lies
+/// outside the address space of the process, so that an attempt is a fault, not a value.
+using DeviceAddress = uint64_t;
+
+/// Bytes of guard zone before and after every buffer.
+inline constexpr int64_t kGuardBytes = 4096;
+/// Alignment of every buffer's first byte.
+inline constexpr int64_t kBufferAlignmentBytes = 256;
+/// What a buffer holds before it is written, and a read-back's target before it has landed.
+inline constexpr std::byte kPoison{0xDB};
+
+class Device;
+
+/// A named allocation with guard zones on both sides. Move-only; frees itself.
+/// @pre its device outlives it.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(Device& device, std::string name, DeviceAddress address, int64_t size_bytes,
+               std::byte guard_fill);
+  ~DeviceBuffer();
+  DeviceBuffer(DeviceBuffer&& other) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+
+  const std::string& name() const { return name_; }
+  DeviceAddress address() const { return address_; }
+  int64_t size_bytes() const { return size_bytes_; }
+  std::byte guard_fill() const { return guard_fill_; }
+
+ private:
+  Device* device_ = nullptr;
+  std::string name_;
+  DeviceAddress address_ = 0;
+  int64_t size_bytes_ = 0;
+  std::byte guard_fill_{};
+};
+
+/// The first guard byte that no longer holds its fill. `offset_bytes` is relative to the buffer:
+/// negative before it, at or above its size behind it.
+struct GuardBreach {
+  int64_t offset_bytes = 0;
+  std::byte value{};
+};
+
+/// A device's memory and its one in-order stream.
+///
+/// Copies and launches are asynchronous: what they write may be read, and what went wrong is
+/// thrown, after synchronise(). All sizes in bytes. One host thread uses a device; nothing here is
+/// locked. Every member that takes a buffer throws ContractError for one that is not its own.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual DeviceKind kind() const = 0;
+  /// `host` or `cuda`.
+  virtual std::string name() const = 0;
+  /// `host executor, 2 threads`, `NVIDIA H200, sm_90, 132 SMs, CUDA 13.0`.
+  virtual std::string description() const = 0;
+
+  /// A buffer whose content is poison and whose guard zones hold `guard_fill`.
+  /// @throws ContractError for a size below 1, DeviceError when there is no memory.
+  virtual DeviceBuffer allocate(std::string name, int64_t size_bytes,
+                                std::byte guard_fill = std::byte{0xA5}) = 0;
+  /// Sets every byte. In stream order.
+  virtual void fill(const DeviceBuffer& to, std::byte value) = 0;
+  /// Copies through pinned staging; `from` may be reused on return.
+  /// @pre from.size() == to.size_bytes()
+  virtual void upload(const DeviceBuffer& to, std::span<const std::byte> from) = 0;
+  /// Copies through pinned memory; `to` holds poison until synchronise() (a copy that is larger
+  /// than the ring of chunks lands in part before) and where the stream failed, for good.
+  /// @pre to.size() == from.size_bytes(); `to` lives until synchronise() has returned.
+  virtual void read_back(const DeviceBuffer& from, std::span<std::byte> to) = 0;
+  /// Waits for everything so far. @throws what the work threw: DeviceError, SimtFault.
+  virtual void synchronise() = 0;
+  /// Compares both guard zones of a buffer with their fill. Synchronises.
+  virtual std::optional<GuardBreach> breached_guard(const DeviceBuffer& buffer) = 0;
+
+ protected:
+  friend class DeviceBuffer;
+  /// The noexcept twin of allocate(). Work that was queued before still finds the memory.
+  virtual void free(DeviceAddress address) noexcept = 0;
+};
+
+/// A device's runtime reported an error: call, place, error name and text.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The host model: foreign memory, copies that land late, kernels on the host executor.
+std::unique_ptr<Device> make_host_device();
+
+/// The first CUDA device. Null with the reason when there is none, or when built without CUDA.
+std::unique_ptr<Device> make_cuda_device(std::string& why_not);
+
+}  // namespace planegate

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <planegate/core/errors.h>
+#include <planegate/core/specs.h>
+#include <planegate/simt/plane_ptr.h>
+
+#if defined(__CUDACC__)
+#include <planegate/simt/launch_cuda.h>
+#else
+#include <planegate/simt/launch_host.h>
+#endif
+
+/// From a launch request to a kernel's arguments: the same source for both devices.
+namespace planegate::simt {
+inline namespace PLANEGATE_SIMT_ABI {
+
+/// The plane of the request that was written under `ContractTag`.
+/// @throws ContractError when the request holds no plane of exactly this contract.
+template <class ContractTag>
+const BoundPlane& requested(const LaunchRequest& request) {
+  const Contract& contract = describe<ContractTag>();
+  for (const BoundPlane& plane : request.planes) {
+    if (plane.contract->hash() == contract.hash()) return plane;
+  }
+  throw ContractError("planes", contract.name, "a plane of this contract in the request");
+}
+
+/// The front door: a plane read through its own contract.
+template <class ContractTag>
+PlanePtr<ContractTag> bind_plane(const LaunchRequest& request, Binder& binder) {
+  const BoundPlane& plane = requested<ContractTag>(request);
+  return {binder.pointer<const std::byte>(*plane.buffer), request.shape};
+}
+
+/// The back door, for known-bad arms alone: the plane of `ContractTag` read as if it had been
+/// written under `OtherTag`.
+template <class OtherTag, class ContractTag>
+PlanePtr<OtherTag> misbind_plane(const LaunchRequest& request, Binder& binder) {
+  const BoundPlane& plane = requested<ContractTag>(request);
+  return {binder.pointer<const std::byte>(*plane.buffer), request.shape};
+}
+
+/// What every block of a launch stamps; `block` is filled in by the block.
+inline Words4 stamp_words(uint32_t instance, const BoundPlane& codes) {
+  return {{instance, codes.generation, static_cast<uint32_t>(codes.contract->hash()), 0}};
+}
+
+}  // namespace PLANEGATE_SIMT_ABI
+}  // namespace planegate::simt

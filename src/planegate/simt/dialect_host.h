@@ -1,0 +1,181 @@
+#pragma once
+
+#include <type_traits>
+
+#include <planegate/simt/block_run.h>
+#include <planegate/simt/words.h>
+
+namespace planegate::simt {
+inline namespace host_abi {
+
+inline int thread() {
+  return running_block->thread();
+}
+inline int lane() {
+  return thread() % kWarpLanes;
+}
+inline int warp() {
+  return thread() / kWarpLanes;
+}
+inline int block_x() {
+  return static_cast<int>(running_block->block() % running_block->grid().x);
+}
+inline int block_y() {
+  return static_cast<int>(running_block->block() / running_block->grid().x);
+}
+inline int grid_x() {
+  return static_cast<int>(running_block->grid().x);
+}
+
+namespace detail {
+template <class T>
+inline constexpr bool is_access = std::is_trivially_copyable_v<T> &&
+                                  (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
+                                   sizeof(T) == 8 || sizeof(T) == 16);
+template <class T>
+T copy_from(const std::byte* at) {
+  std::remove_const_t<T> value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+}  // namespace detail
+
+/// A pointer into a buffer: may be formed anywhere, is checked when used.
+template <class T>
+class GlobalPtr {
+ public:
+  GlobalPtr() = default;
+  GlobalPtr(std::byte* at, const Region* region) : at_(at), region_(region) {}
+  /// T* to const T*.
+  template <class U>
+  requires std::is_same_v<const U, T> GlobalPtr(GlobalPtr<U> other)
+      : at_(other.at()), region_(other.region()) {}  // NOLINT
+
+  std::remove_const_t<T> load(int64_t i = 0) const {
+    static_assert(detail::is_access<T>);
+    const std::byte* at = at_ + i * static_cast<int64_t>(sizeof(T));
+    running_block->check_global(*region_, at, sizeof(T), sizeof(T), "reads");
+    return detail::copy_from<std::remove_const_t<T>>(at);
+  }
+  void store(int64_t i, const T& value) const requires(!std::is_const_v<T>) {
+    static_assert(detail::is_access<T>);
+    std::byte* at = at_ + i * static_cast<int64_t>(sizeof(T));
+    running_block->check_global(*region_, at, sizeof(T), sizeof(T), "writes");
+    std::memcpy(at, &value, sizeof value);
+  }
+  GlobalPtr operator+(int64_t n) const {
+    return {at_ + n * static_cast<int64_t>(sizeof(T)), region_};
+  }
+  template <class U>
+  requires(std::is_const_v<U> || !std::is_const_v<T>) GlobalPtr<U> cast()
+  const { return {at_, region_}; }
+  explicit operator bool() const { return region_ != nullptr; }
+
+  std::byte* at() const { return at_; }
+  const Region* region() const { return region_; }
+
+ private:
+  std::byte* at_ = nullptr;
+  const Region* region_ = nullptr;
+};
+
+/// A pointer into the block's shared memory.
+template <class T>
+class SharedPtr {
+ public:
+  explicit SharedPtr(std::byte* at) : at_(at) {}
+
+  std::remove_const_t<T> load(int i = 0) const {
+    static_assert(detail::is_access<T>);
+    const std::byte* at = at_ + i * static_cast<int>(sizeof(T));
+    running_block->check_shared_read(at, sizeof(T));
+    return detail::copy_from<std::remove_const_t<T>>(at);
+  }
+  void store(int i, const T& value) const requires(!std::is_const_v<T>) {
+    static_assert(detail::is_access<T> && sizeof(T) % 4 == 0,
+                  "the executor watches shared memory by words: store 4, 8 or 16 bytes");
+    std::byte* at = at_ + i * static_cast<int>(sizeof(T));
+    running_block->check_shared_write(at, sizeof(T));
+    std::memcpy(at, &value, sizeof value);
+  }
+  SharedPtr operator+(int n) const { return SharedPtr(at_ + n * static_cast<int>(sizeof(T))); }
+  template <class U>
+  requires(std::is_const_v<U> || !std::is_const_v<T>) SharedPtr<U> cast()
+  const { return SharedPtr<U>(at_); }
+  std::byte* at() const { return at_; }
+
+ private:
+  std::byte* at_;
+};
+
+/// The block's shared memory as a struct.
+template <class S>
+class SharedRef {
+ public:
+  template <class T, size_t N>
+  SharedPtr<T> at(T (S::*member)[N]) const {
+    S* base = reinterpret_cast<S*>(running_block->shared());
+    return SharedPtr<T>(reinterpret_cast<std::byte*>(&(base->*member)));
+  }
+};
+
+inline void sync_threads(Site site = Site::here()) {
+  running_block->sync_threads(site);
+}
+inline void sync_warp(Site site = Site::here()) {
+  running_block->collective(Collective::kSyncWarp, {}, site);
+}
+
+template <class T>
+T shuffle(T value, int source_lane, Site site = Site::here()) {
+  static_assert(sizeof(T) == 4);
+  Operands operands;
+  std::memcpy(&operands.word[0], &value, 4);
+  operands.word[1] = static_cast<uint32_t>(source_lane);
+  const Operands& result = running_block->collective(Collective::kShuffle, operands, site);
+  std::memcpy(&value, &result.word[0], 4);
+  return value;
+}
+template <class T>
+T shuffle_xor(T value, int mask, Site site = Site::here()) {
+  return shuffle(value, lane() ^ mask, site);
+}
+
+inline void cp_async_16(SharedPtr<Words4> to, GlobalPtr<const std::byte> from,
+                        int source_bytes = 16) {
+  BlockRun& run = *running_block;
+  if (source_bytes > 0) {
+    run.check_global(*from.region(), from.at(), source_bytes, 16, "copies");
+  }
+  run.async_issued(to.at(), 16);
+  std::memset(to.at(), 0, 16);
+  if (source_bytes > 0) std::memcpy(to.at(), from.at(), static_cast<size_t>(source_bytes));
+}
+inline void cp_async_commit() {
+  running_block->async_committed();
+}
+template <int kGroups>
+void cp_async_wait() {
+  running_block->async_waited(kGroups);
+}
+
+inline Words4 ldmatrix_x4(SharedPtr<const Words4> row, Site site = Site::here()) {
+  const Words4 mine = row.load();
+  Operands operands;
+  std::memcpy(operands.word, mine.w, 16);
+  const Operands& result = running_block->collective(Collective::kLdmatrix, operands, site);
+  Words4 words;
+  std::memcpy(words.w, result.word, 16);
+  return words;
+}
+
+inline void mma_m16n8k16_s8(FragmentC& c, const FragmentA& a, uint32_t b,
+                            Site site = Site::here()) {
+  Operands operands{{a.row_g, a.row_g8, b}};
+  std::memcpy(&operands.word[3], c.c, 16);
+  const Operands& result = running_block->collective(Collective::kMmaS8, operands, site);
+  std::memcpy(c.c, &result.word[3], 16);
+}
+
+}  // namespace host_abi
+}  // namespace planegate::simt

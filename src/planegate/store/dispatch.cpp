@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <planegate/core/errors.h>
+#include <planegate/store/dispatch.h>
+
+namespace planegate {
+namespace {
+
+const std::string& tensor_of(const Contract& plane, const std::string& weights,
+                             const std::string& activations) {
+  return plane.role == Role::kWeights ? weights : activations;
+}
+
+bool same_lines(const Contract& plane, const Shape& a, const Shape& b) {
+  const Axis lines = plane.role == Role::kWeights ? Axis::kRow : Axis::kToken;
+  return a.range(lines) == b.range(lines) && a.range(Axis::kK) == b.range(Axis::kK);
+}
+
+std::optional<std::string> plane_refusal(const Contract& plane, const StoredPlane* stored,
+                                         const Shape& shape) {
+  if (stored == nullptr) return fmt::format("plane {} is not registered", plane.name);
+  if (stored->contract->hash() != plane.hash()) {
+    return fmt::format("plane {} is registered with another contract", plane.name);
+  }
+  if (!same_lines(plane, stored->shape, shape)) {
+    if (stored->shape.text() == shape.text()) {
+      return fmt::format("plane {} is registered for another shard", plane.name);
+    }
+    return fmt::format("plane {} is registered for {}", plane.name, stored->shape.text());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string Choice::text() const {
+  const std::string why =
+      reasons.empty() ? "no consumer was offered" : fmt::format("{}", fmt::join(reasons, "; "));
+  if (consumer == nullptr) return fmt::format("none ({})", why);
+  if (path == Path::kOn) return "on: " + consumer->name;
+  return fmt::format("fallback: {} ({})", consumer->name, why);
+}
+
+std::optional<std::string> refusal(const ConsumerSpec& consumer, const PlaneStore& store,
+                                   const std::string& weights, const std::string& activations,
+                                   const Shape& shape) {
+  const Device& device = store.device();
+  if (consumer.launch_on(device.kind()) == nullptr) return "does not run on " + device.name();
+  if (const auto broken = consumer.refusal(shape)) return "needs " + *broken;
+  for (const FieldUse& use : consumer.reads) {
+    const StoredPlane* stored = store.find(tensor_of(*use.plane, weights, activations), *use.plane);
+    if (auto reason = plane_refusal(*use.plane, stored, shape)) return reason;
+  }
+  return std::nullopt;
+}
+
+Choice dispatch(const std::vector<const ConsumerSpec*>& preference, const PlaneStore& store,
+                const std::string& weights, const std::string& activations, const Shape& shape) {
+  Choice choice;
+  for (const ConsumerSpec* consumer : preference) {
+    const auto reason = refusal(*consumer, store, weights, activations, shape);
+    if (!reason) {
+      choice.consumer = consumer;
+      choice.path = choice.reasons.empty() ? Path::kOn : Path::kFallback;
+      return choice;
+    }
+    choice.reasons.push_back(fmt::format("{}: {}", consumer->name, *reason));
+  }
+  return choice;
+}
+
+LaunchRequest request(const ConsumerSpec& consumer, const PlaneStore& store,
+                      const std::string& weights, const std::string& activations,
+                      const Shape& shape) {
+  if (const auto reason = refusal(consumer, store, weights, activations, shape)) {
+    throw ContractError("consumer", consumer.name, *reason);
+  }
+  LaunchRequest launch{shape, {}, nullptr, nullptr};
+  for (const FieldUse& use : consumer.reads) {
+    const std::string& tensor = tensor_of(*use.plane, weights, activations);
+    launch.planes.push_back(store.find(tensor, *use.plane)->bound());
+  }
+  return launch;
+}
+
+}  // namespace planegate

@@ -1,0 +1,106 @@
+#include "gates/compare.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <planegate/core/errors.h>
+#include <planegate/formats/q6_k/contracts.h>
+
+namespace planegate::gates {
+namespace {
+
+const Shape kShape(3, 512, 2);
+const Contract& w_exp() {
+  return describe<q6_k::WExp>();
+}
+
+std::vector<std::byte> plane() {
+  std::vector<std::byte> bytes(static_cast<size_t>(w_exp().size_bytes(kShape)));
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(i % 251);
+  return bytes;
+}
+
+TEST(CompareBytes, EqualPlanesDoNotDiffer) {
+  EXPECT_EQ(compare_bytes(w_exp(), kShape, plane(), plane()).count, 0);
+}
+
+TEST(CompareBytes, CountsAllAndNamesTheFirst) {
+  std::vector<std::byte> have = plane();
+  have[2 * 512 + 300] = std::byte{0xEE};
+  have.back() = std::byte{0xEE};
+  const Difference difference = compare_bytes(w_exp(), kShape, plane(), have);
+  EXPECT_EQ(difference.count, 2);
+  EXPECT_EQ(difference.first, "byte 1324 = row 2, super-block 1, element 44 (codes)");
+  EXPECT_EQ(difference.have.find("[ee]"), difference.want.find("[45]"));
+  EXPECT_NE(difference.have.find("[ee]"), std::string::npos);
+}
+
+TEST(CompareBytes, SeesEverySingleByte) {
+  for (size_t i = 0; i < plane().size(); ++i) {
+    std::vector<std::byte> have = plane();
+    have[i] ^= std::byte{1};
+    ASSERT_EQ(compare_bytes(w_exp(), kShape, plane(), have).count, 1) << "byte " << i;
+  }
+}
+
+TEST(CompareBytes, RefusesPlanesOfOtherSizes) {
+  std::vector<std::byte> shorter = plane();
+  shorter.pop_back();
+  EXPECT_THROW((void)compare_bytes(w_exp(), kShape, plane(), shorter), ContractError);
+}
+
+const std::vector<double> kWant = {1, -2, 3, 0, 5, 6};
+const std::vector<float> kHave = {1, -2, 3, 0, 5, 6};
+
+TEST(CompareElements, EqualOutputsDoNotDiffer) {
+  EXPECT_EQ(compare_elements(kShape, kWant, {}, kHave).count, 0);
+}
+
+TEST(CompareElements, OneUnitInTheLastPlaceDiffers) {
+  std::vector<float> have = kHave;
+  have[4] = std::nextafter(5.0f, 6.0f);
+  const Difference difference = compare_elements(kShape, kWant, {}, have);
+  EXPECT_EQ(difference.count, 1);
+  EXPECT_EQ(difference.first, "element 4 = token 1, row 1");
+}
+
+TEST(CompareElements, NaNAndUnwrittenDifferEvenInsideABound) {
+  const std::vector<double> bound(6, std::numeric_limits<double>::infinity());
+  std::vector<float> have = kHave;
+  have[1] = std::nanf("");
+  std::memset(&have[2], 0xFF, sizeof(float));
+  EXPECT_EQ(compare_elements(kShape, kWant, bound, have).count, 2);
+}
+
+TEST(CompareElements, BoundIsPerElement) {
+  std::vector<float> have = kHave;
+  have[0] += 0.5f;
+  have[5] += 0.5f;
+  EXPECT_EQ(compare_elements(kShape, kWant, std::vector<double>{0.5, 0, 0, 0, 0, 0}, have).first,
+            "element 5 = token 1, row 2");
+}
+
+TEST(CompareBits, SignOfZeroDiffers) {
+  std::vector<float> have = kHave;
+  have[3] = -0.0f;
+  EXPECT_EQ(compare_bits(kShape, kHave, have).count, 1);
+}
+
+TEST(CompareBits, EqualDifferencesHaveEqualFingerprints) {
+  std::vector<float> one = kHave, same = kHave, other_place = kHave, other_value = kHave;
+  one[2] = same[2] = 9;
+  other_place[3] = 9;
+  other_value[2] = 8;
+  const auto fingerprint = [&](const std::vector<float>& have) {
+    return compare_bits(kShape, kHave, have).fingerprint;
+  };
+  EXPECT_EQ(fingerprint(one), fingerprint(same));
+  EXPECT_NE(fingerprint(one), fingerprint(other_place));
+  EXPECT_NE(fingerprint(one), fingerprint(other_value));
+}
+
+}  // namespace
+}  // namespace planegate::gates

@@ -1,0 +1,5 @@
+#include "tests/conformance/operations.h"
+
+std::vector<planegate::conformance::Operation> planegate::conformance::cuda_operations() {
+  return all_operations();
+}

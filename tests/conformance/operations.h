@@ -1,0 +1,225 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <planegate/devices/device.h>
+#include <planegate/simt/bind.h>
+
+/// Every operation of the dialect as a kernel of one block: words in, words out.
+namespace planegate::conformance {
+
+/// One operation as both compilers see it.
+struct Operation {
+  std::string name;
+  int64_t in_words = 0;
+  int64_t out_words = 0;
+  void (*launch)(Device& device, const DeviceBuffer& in, const DeviceBuffer& out) = nullptr;
+};
+
+std::vector<Operation> host_operations();
+std::vector<Operation> cuda_operations();
+
+inline namespace PLANEGATE_SIMT_ABI {
+
+using simt::GlobalPtr;
+using simt::SharedPtr;
+using simt::SharedRef;
+using simt::Words4;
+
+constexpr int kThreads = 64;
+
+struct Args {
+  GlobalPtr<const uint32_t> in;
+  GlobalPtr<uint32_t> out;
+};
+
+struct Slots {
+  Words4 slot[2 * kThreads];
+};
+
+/// Body::run(args, slots) by 64 threads; kIn and kOut words for each of kRounds rounds.
+template <class Body>
+struct Kernel {
+  static constexpr int kThreads = conformance::kThreads;
+  static constexpr int kMinBlocks = 1;
+  using Shared = Slots;
+  using Args = conformance::Args;
+
+  static PLANEGATE_DEVICE void run(const Args& args, SharedRef<Shared> shared) {
+    for (int round = 0; round < Body::kRounds; ++round) {
+      const int index = round * kThreads + simt::thread();
+      Body::run(args.in + index * Body::kIn, args.out + index * Body::kOut,
+                shared.at(&Slots::slot));
+      simt::sync_threads();
+    }
+  }
+};
+
+using In = GlobalPtr<const uint32_t>;
+using Out = GlobalPtr<uint32_t>;
+using Slot = SharedPtr<Words4>;
+
+PLANEGATE_DEVICE float as_float(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+PLANEGATE_DEVICE uint32_t as_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  // One NaN for all: the sign and payload of an f32 NaN are no part of the dialect.
+  return value != value ? 0x7FFFFFFFu : bits;
+}
+
+struct Coordinates {
+  static constexpr const char* kName = "coordinates";
+  static constexpr int kRounds = 1, kIn = 1, kOut = 6;
+  static PLANEGATE_DEVICE void run(In, Out out, Slot) {
+    const int values[6] = {simt::thread(),  simt::lane(),    simt::warp(),
+                           simt::block_x(), simt::block_y(), simt::grid_x()};
+    for (int i = 0; i < 6; ++i) out.store(i, static_cast<uint32_t>(values[i]));
+  }
+};
+
+/// All 65,536 bit patterns: the input counts up.
+struct HalfToFloat {
+  static constexpr const char* kName = "half_to_float";
+  static constexpr int kRounds = 1024, kIn = 1, kOut = 1;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    out.store(0, as_bits(simt::half_to_float(in.load() & 0xFFFFu)));
+  }
+};
+
+struct PackBytes {
+  static constexpr const char* kName = "pack_bytes";
+  static constexpr int kRounds = 4, kIn = 4, kOut = 1;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    out.store(0, simt::pack_bytes(in.load(0), in.load(1), in.load(2), in.load(3)));
+  }
+};
+
+/// Multiplication, addition and conversion, one rounding each.
+struct Arithmetic {
+  static constexpr const char* kName = "arithmetic";
+  static constexpr int kRounds = 16, kIn = 2, kOut = 3;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    const float a = as_float(in.load(0));
+    const float b = as_float(in.load(1));
+    out.store(0, as_bits(a * b));
+    out.store(1, as_bits(a + b));
+    out.store(2, as_bits(static_cast<float>(static_cast<int32_t>(in.load(0)))));
+  }
+};
+
+struct Loads {
+  static constexpr const char* kName = "global_loads";
+  static constexpr int kRounds = 1, kIn = 4, kOut = 9;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    const auto bytes = in.cast<const uint8_t>();
+    out.store(0, bytes.load(0));
+    out.store(1, bytes.load(15));
+    out.store(2, in.cast<const uint16_t>().load(3));
+    out.store(3, static_cast<uint32_t>(in.cast<const uint64_t>().load(1) >> 32));
+    const Words4 words = in.cast<const Words4>().load();
+    for (int i = 0; i < 4; ++i) out.store(4 + i, words.w[i]);
+    out.store(8, static_cast<uint32_t>(in.cast<const int8_t>().load(2)));
+  }
+};
+
+struct SharedAccess {
+  static constexpr const char* kName = "shared_access";
+  static constexpr int kRounds = 1, kIn = 4, kOut = 8;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot slots) {
+    const int me = simt::thread();
+    slots.store(me, in.cast<const Words4>().load());
+    slots.cast<uint64_t>().store(2 * (kThreads + me), in.cast<const uint64_t>().load(1));
+    slots.cast<uint32_t>().store(4 * (kThreads + me) + 2, in.load(0));
+    slots.cast<uint32_t>().store(4 * (kThreads + me) + 3, in.load(1));
+    simt::sync_threads();
+    const int other = kThreads - 1 - me;
+    const Words4 words = slots.load(other);
+    for (int i = 0; i < 4; ++i) out.store(i, words.w[i]);
+    for (int i = 0; i < 4; ++i) {
+      out.store(4 + i, slots.cast<uint32_t>().load(4 * (kThreads + other) + i));
+    }
+  }
+};
+
+struct Shuffles {
+  static constexpr const char* kName = "shuffles";
+  static constexpr int kRounds = 8, kIn = 2, kOut = 4;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    const uint32_t value = in.load(0);
+    out.store(0, simt::shuffle(value, static_cast<int>(in.load(1) % 32)));
+    out.store(1, simt::shuffle_xor(value, 1));
+    out.store(2, simt::shuffle_xor(value, 31));
+    out.store(3, as_bits(simt::shuffle(as_float(value), simt::lane() / 4)));
+  }
+};
+
+/// Every source size from 0 to 16, two groups in flight.
+struct AsyncCopies {
+  static constexpr const char* kName = "cp_async";
+  static constexpr int kRounds = 2, kIn = 4, kOut = 8;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot slots) {
+    const int me = simt::thread();
+    simt::cp_async_16(slots + me, in.cast<const std::byte>(), me % 17);
+    simt::cp_async_commit();
+    simt::cp_async_16(slots + (kThreads + me), in.cast<const std::byte>());
+    simt::cp_async_commit();
+    simt::cp_async_wait<1>();
+    const Words4 first = slots.load(me);
+    simt::cp_async_wait<0>();
+    simt::sync_threads();
+    const Words4 second = slots.load(kThreads + (me + 1) % kThreads);
+    for (int i = 0; i < 4; ++i) out.store(i, first.w[i]);
+    for (int i = 0; i < 4; ++i) out.store(4 + i, second.w[i]);
+  }
+};
+
+struct Ldmatrix {
+  static constexpr const char* kName = "ldmatrix_x4";
+  static constexpr int kRounds = 4, kIn = 4, kOut = 4;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot slots) {
+    slots.store(simt::thread(), in.cast<const Words4>().load());
+    simt::sync_threads();
+    // Row addresses in an order of their own, over the slots of both warps.
+    const int row = (simt::thread() * 5 + 3) % kThreads;
+    const Words4 words = simt::ldmatrix_x4((slots + row).cast<const Words4>());
+    for (int i = 0; i < 4; ++i) out.store(i, words.w[i]);
+  }
+};
+
+struct MmaS8 {
+  static constexpr const char* kName = "mma_m16n8k16_s8";
+  static constexpr int kRounds = 32, kIn = 7, kOut = 4;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    simt::FragmentC c;
+    for (int i = 0; i < 4; ++i) c.c[i] = static_cast<int32_t>(in.load(3 + i));
+    simt::mma_m16n8k16_s8(c, {in.load(0), in.load(1)}, in.load(2));
+    for (int i = 0; i < 4; ++i) out.store(i, static_cast<uint32_t>(c.c[i]));
+  }
+};
+
+template <class Body>
+Operation operation() {
+  constexpr int64_t threads = int64_t{Body::kRounds} * kThreads;
+  return {Body::kName, threads * Body::kIn, threads * Body::kOut,
+          [](Device& device, const DeviceBuffer& in, const DeviceBuffer& out) {
+            simt::Binder binder(device);
+            binder.launch<Kernel<Body>>(
+                {1, 1}, {binder.pointer<const uint32_t>(in), binder.pointer<uint32_t>(out)});
+          }};
+}
+
+inline std::vector<Operation> all_operations() {
+  return {operation<Coordinates>(), operation<HalfToFloat>(), operation<PackBytes>(),
+          operation<Arithmetic>(),  operation<Loads>(),       operation<SharedAccess>(),
+          operation<Shuffles>(),    operation<AsyncCopies>(), operation<Ldmatrix>(),
+          operation<MmaS8>()};
+}
+
+}  // namespace PLANEGATE_SIMT_ABI
+}  // namespace planegate::conformance

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Builds one preset (default: cuda where nvcc is on the PATH, else host) and prints its folder.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+preset=${1:-}
+if [ -z "$preset" ]; then
+  if command -v nvcc > /dev/null; then preset=cuda; else preset=host; fi
+fi
+{
+  "$root/tools/install.sh"
+  (cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset")
+} >&2
+echo "$root/build/$preset"

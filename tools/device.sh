@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, in one go: gates, conformance, sanitizers, demo, benchmarks.
+#
+#   tools/device.sh          build here (preset device) and run here
+#   tools/device.sh pack     build here and pack binaries with their libraries into
+#                            build/device-bundle, for a GPU machine without a toolchain
+#   tools/device.sh run DIR  run a packed bundle; logs go to $OUT (default DIR/logs)
+#
+# A missing GPU is a failure. Prints a short table last; exit status 0 only if every row passed.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+bundle=$root/build/device-bundle
+programs=(planegate tests/gates tests/unit_conformance tests/unit_devices tests/unit_gates)
+
+pack() {
+  "$root/tools/install.sh"
+  cmake --preset device -S "$root" > /dev/null
+  cmake --build "$root/build/device" --target planegate gates unit_conformance unit_devices unit_gates
+  rm -rf "$bundle"
+  mkdir -p "$bundle/bin" "$bundle/lib"
+  for program in "${programs[@]}"; do
+    cp "$root/build/device/$program" "$bundle/bin/"
+    # Everything but the C library itself, which must be the machine's own.
+    ldd "$root/build/device/$program" | awk '$3 ~ "^/" {print $3}' |
+      grep -vE '/(libc|libm|libpthread|libdl|librt|ld-linux[^/]*)\.so' |
+      xargs -r cp -L -t "$bundle/lib"
+  done
+  strip "$bundle"/bin/* || true
+  cp -r "$root/tests/data" "$bundle/data"
+  du -sh "$bundle"
+}
+
+rows=()
+failed=0
+# row NAME COMMAND...: runs it, keeps its output, notes how it ended and its last telling line.
+row() {
+  local name=$1 log=$logs/$1.log started status=pass note
+  shift
+  started=$EPOCHREALTIME
+  "$@" > "$log" 2>&1 || { status=FAIL; failed=1; }
+  note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens' "$log" |
+    tail -n 1 || true)
+  # A run in which every test was skipped proves nothing.
+  if grep -q '^\[  SKIPPED' "$log" || ! [ -s "$log" ]; then status=FAIL; failed=1; fi
+  rows+=("$(printf '%-26s %-5s %7.1f s  %s' "$name" "$status" \
+    "$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN {print b - a}')" "$note")")
+  [ "$status" = pass ] || tail -n 40 "$log"
+}
+
+run() {
+  local dir=$1
+  logs=${OUT:-$dir/logs}
+  mkdir -p "$logs"
+  export PLANEGATE_REQUIRE_DEVICE=1 LD_LIBRARY_PATH=$dir/lib PLANEGATE_TEST_DATA=$dir/data
+  local bin=$dir/bin
+  "$bin/planegate" list | sed -n '/^device/,$p'
+  if [ -n "${PLANEGATE_WRITE_FIXTURES:-}" ]; then mkdir -p "$PLANEGATE_WRITE_FIXTURES"; fi
+  row conformance "$bin/unit_conformance" --gtest_filter='*Cuda*'
+  row device-tests "$bin/unit_devices" --gtest_filter='*Cuda*'
+  row kill-matrix "$bin/unit_gates" --gtest_filter='*Cuda*'
+  row gates "$bin/gates" --gtest_filter='*/cuda'
+  row demo "$bin/planegate" demo --device cuda
+  row verify-sample "$bin/planegate" verify --device cuda
+  if command -v compute-sanitizer > /dev/null; then
+    row memcheck compute-sanitizer --tool memcheck --error-exitcode 9 \
+      "$bin/gates" --gtest_filter='parity.*/cuda'
+    row racecheck compute-sanitizer --tool racecheck --error-exitcode 9 \
+      "$bin/gates" --gtest_filter='parity.*/cuda'
+    row memcheck-demo compute-sanitizer --tool memcheck --error-exitcode 9 \
+      "$bin/planegate" demo --device cuda
+  else
+    rows+=("compute-sanitizer: not found"); failed=1
+  fi
+  printf '\n%-26s %-5s %9s  %s\n' check state time note
+  printf '%s\n' "${rows[@]}"
+  return "$failed"
+}
+
+case ${1:-all} in
+  pack) pack ;;
+  run) run "${2:?tools/device.sh run DIR}" ;;
+  all) pack; run "$bundle" ;;
+  *) sed -n '2,10p' "$0"; exit 2 ;;
+esac
