@@ -14,7 +14,7 @@ namespace {
 std::vector<GateReport> verified(const Catalog& catalog, const Case& c,
                                  const gates::Selection& selection) {
   const auto device = make_host_device();
-  gates::Context context{catalog, *device, c.seed, "planegate verify"};
+  gates::Context context{catalog, *device, c.seed};
   const SampleTensor tensor(catalog, "q6_K", c.shape, c.seed);
   return gates::verify_tensor(context, tensor.raw, selection);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <planegate/core/catalog.h>
@@ -13,8 +14,9 @@ struct Context {
   const Catalog& catalog;
   Device& device;
   uint64_t seed = 1;
-  /// `planegate verify model.gguf --nt 70 --seed 1`: what a report's repeat line starts with.
-  std::string command = "planegate verify";
+  /// The command that repeats a gate: of a tensor and `--plane w_exp` or `--consumer NAME`.
+  std::function<std::string(const std::string& tensor, const std::string& selection)> repeat =
+      [](const std::string&, const std::string&) { return std::string(); };
 };
 
 /// A report with everything but its result.

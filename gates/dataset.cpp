@@ -129,10 +129,10 @@ std::vector<Lattice> lattices(const Shape& shape) {
 
 Dataset make_dataset(Context& context, const Shape& shape, const Lattice& lattice,
                      const FormatOracle& weight_format, const FormatOracle& activation_format) {
+  const uint64_t seed = payload(context.seed, fnv1a(lattice.name));
   return Dataset(context, fmt::format("lattice of {}, seed {}", lattice.name, context.seed), shape,
-                 weight_format, weight_format.lattice(shape, context.seed, lattice.weights),
-                 activation_format,
-                 activation_format.lattice(shape, context.seed + 1, lattice.activations));
+                 weight_format, weight_format.lattice(shape, seed, lattice.weights),
+                 activation_format, activation_format.lattice(shape, seed, lattice.activations));
 }
 
 }  // namespace planegate::gates

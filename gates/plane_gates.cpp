@@ -14,8 +14,7 @@ GateReport started_plane(const Context& context, const char* gate, const Contrac
   GateReport report = started(context, gate, contract.format + "/" + contract.name, tensor, shape);
   report.unit = "bytes";
   report.data = "file";
-  report.repeat =
-      fmt::format("{} --tensor '{}' --plane {}", context.command, tensor, contract.name);
+  report.repeat = context.repeat(tensor, "--plane " + contract.name);
   return report;
 }
 

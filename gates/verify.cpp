@@ -200,8 +200,7 @@ class TensorRun {
   GateReport parity_report(const ConsumerSpec& consumer) const {
     GateReport report = started(context_, "parity", consumer.name, weights_.name, weights_.shape);
     report.unit = "elements";
-    report.repeat = fmt::format("{} --tensor '{}' --consumer {}", context_.command, weights_.name,
-                                consumer.name);
+    report.repeat = context_.repeat(weights_.name, "--consumer " + consumer.name);
     return report;
   }
 

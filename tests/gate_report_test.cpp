@@ -166,8 +166,9 @@ TEST(Overall, FailsWhereAnyFailed) {
   EXPECT_EQ(overall({part("a", 1, 0), part("b", 0, 0), part("c", 1, 1)}), Verdict::kFail);
 }
 
-TEST(Overall, PassesBesideASkippedReportButNotOnSkippedOnes) {
-  EXPECT_EQ(overall({part("a", 1, 0), part("b", 0, 0)}), Verdict::kPass);
+TEST(Overall, IsSkippedWhereAnyWasSkippedAndNoneFailed) {
+  EXPECT_EQ(overall({part("a", 1, 0), part("b", 1, 0)}), Verdict::kPass);
+  EXPECT_EQ(overall({part("a", 1, 0), part("b", 0, 0)}), Verdict::kSkipped);
   EXPECT_EQ(overall({part("a", 0, 0), part("b", 0, 0)}), Verdict::kSkipped);
   EXPECT_EQ(overall({}), Verdict::kSkipped);
 }

@@ -30,7 +30,7 @@ class GateTest : public testing::Test {
  private:
   void verify_all(Device& device) {
     const Catalog& catalog = shipped_catalog();
-    gates::Context context{catalog, device, 1, "planegate verify"};
+    gates::Context context{catalog, device, 1};
     for (const Shape& shape : gate_shapes()) {
       const SampleTensor tensor(catalog, row_.format, shape);
       const auto reports = gates::verify_tensor(context, tensor.raw, row_.selection);

@@ -39,7 +39,7 @@ const auto kAsIs = [](const auto& spec) { return spec; };
 std::vector<GateReport> verified(const Catalog& catalog, Device& device,
                                  const std::string& consumer, const Shape& shape = kShape) {
   const SampleTensor tensor(catalog, "q6_K", shape);
-  gates::Context context{catalog, device, 1, "planegate verify"};
+  gates::Context context{catalog, device, 1};
   return gates::verify_tensor(context, tensor.raw, {{}, {consumer}});
 }
 
@@ -69,6 +69,37 @@ TEST(KillMatrix, CleanCodeIsGreenInAllFourGates) {
   for (const ConsumerSpec& consumer : shipped_catalog().consumers()) {
     const auto reports = verified(shipped_catalog(), *device, consumer.name);
     EXPECT_EQ(verdicts(reports, "q6_K/raw", consumer.name), (Verdicts{kPass, kPass, kPass, kPass}));
+  }
+}
+
+/// The planted faults of each stage on the GPU.
+TEST(KillMatrixCuda, EachFaultTurnsItsOwnGateRed) {
+  const auto device = test::require_cuda_device();
+  if (device == nullptr) return;
+  constexpr BitFlip kFlip{17923, 6};
+  std::string why_not;
+  const auto flipping = gates::make_flipping_device(DeviceKind::kCuda, "sample.weight/w_exp",
+                                                    kFlip, why_not);
+  const Catalog producer = changed(
+      shipped_catalog(),
+      [&](const ProducerSpec& spec) {
+        return spec.plane->name == "w_exp" ? gates::flipping(spec, kFlip) : spec;
+      },
+      kAsIs);
+  const auto of = [](const std::vector<GateReport>& reports, const std::string& consumer) {
+    return verdicts(reports, "q6_K/w_exp", consumer);
+  };
+  EXPECT_EQ(of(verified(shipped_catalog(), *device, kGood), kGood),
+            (Verdicts{kPass, kPass, kPass, kPass}));
+  EXPECT_EQ(of(verified(producer, *device, kGood), kGood),
+            (Verdicts{kFail, kPass, kPass, kSkipped}));
+  EXPECT_EQ(of(verified(shipped_catalog(), *flipping, kGood), kGood),
+            (Verdicts{kPass, kFail, kPass, kSkipped}));
+  const Catalog known_bad = catalog_with_known_bad();
+  for (const char* stage : {"w_exp/bytewise", "w_exp/copy16", "w_exp/cp_async"}) {
+    const std::string bad = std::string(stage) + "+padded_address";
+    EXPECT_EQ(of(verified(known_bad, *device, bad), bad),
+              (Verdicts{kPass, kPass, kFail, kSkipped}));
   }
 }
 
@@ -244,7 +275,7 @@ TEST(Scales, NonFiniteScaleIsAVerdictOfItsOwn) {
   tensor.bytes[210 * block + 208] = std::byte{0x00};
   tensor.bytes[210 * block + 209] = std::byte{0x7C};
   const auto device = make_host_device();
-  gates::Context context{catalog, *device, 1, "planegate verify"};
+  gates::Context context{catalog, *device, 1};
   const auto reports = gates::verify_tensor(context, tensor.raw, {});
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(reports[0].verdict, kFail);

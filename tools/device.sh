@@ -40,8 +40,10 @@ row() {
   "$@" > "$log" 2>&1 || { status=FAIL; failed=1; }
   note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens' "$log" |
     tail -n 1 || true)
-  # A run in which every test was skipped proves nothing.
-  if grep -q '^\[  SKIPPED' "$log" || ! [ -s "$log" ]; then status=FAIL; failed=1; fi
+  # A run that tested nothing, or skipped anything, proves nothing.
+  if ! [ -s "$log" ] || grep -qE '^\[  SKIPPED|^\[  PASSED  \] 0 tests' "$log"; then
+    status=FAIL failed=1
+  fi
   rows+=("$(printf '%-26s %-5s %7.1f s  %s' "$name" "$status" \
     "$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN {print b - a}')" "$note")")
   [ "$status" = pass ] || tail -n 40 "$log"

@@ -8,7 +8,7 @@ namespace planegate::oracle::q8_act {
 /// `sda`.
 ///
 /// Quantiser, per 32 elements: scale = amax/127 in f32, stored as f16 (round to nearest even);
-/// the reciprocal 1/scale uses the unrounded f32 and is 0 where amax is 0; code = x * reciprocal
+/// the reciprocal 1/scale uses the unrounded f32 and is 0 where that overflows; code = x * reciprocal
 /// rounded to nearest even, clamped to -128..127.
 void register_oracle(Catalog& catalog);
 

@@ -41,7 +41,9 @@ struct Setup {
 
 std::vector<GateReport> verify_one(const Catalog& catalog, Device& device, const RawTensor& weights,
                                    const std::vector<std::string>& consumers) {
-  gates::Context context{catalog, device, 1, "planegate demo"};
+  gates::Context context{catalog, device, 1, [](const std::string&, const std::string&) {
+                           return std::string("planegate demo");
+                         }};
   return gates::verify_tensor(context, weights, {{}, consumers});
 }
 

@@ -5,11 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <planegate/core/catalog.h>
 #include <planegate/core/errors.h>
 #include <planegate/devices/device.h>
 #include <planegate/gguf/error.h>
 
 #include "cli/commands.h"
+#include "cli/exit_code.h"
 #include "cli/sample_model.h"
 
 namespace planegate::cli {
@@ -34,6 +36,26 @@ constexpr const char* kFooter =
 
 constexpr int64_t kMaxTokens = int64_t{1} << 32;
 
+/// An empty argument is a shell variable that was not set: refused, not taken as left out.
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "is empty; leave it out instead" : "";
+}
+
+/// CLI11 would let a negative number wrap around.
+std::string not_negative(const std::string& text) {
+  return text.starts_with('-') ? "must not be negative: " + text : "";
+}
+
+void add_names(CLI::App& app, const std::string& option, std::vector<std::string>& names,
+               const std::string& text) {
+  // One name an option, so that `--plane w_exp model.gguf` leaves the model alone.
+  app.add_option(option, names, text)->allow_extra_args(false);
+}
+
+void add_seed(CLI::App& app, uint64_t& seed, const std::string& text) {
+  app.add_option("--seed", seed, text)->check(not_negative)->capture_default_str();
+}
+
 void add_device(CLI::App& app, std::string& device) {
   app.add_option("--device", device, "auto (cuda where a GPU is present, else host), host, or cuda")
       ->check(CLI::IsMember({"auto", "host", "cuda"}))
@@ -41,18 +63,31 @@ void add_device(CLI::App& app, std::string& device) {
 }
 
 void add_verify(CLI::App& app, VerifyArguments& a) {
-  app.add_option("MODEL", a.model, "GGUF file; without one a small sample model is made");
+  app.add_option("MODEL", a.model, "GGUF file; without one a small sample model is made")
+      ->check(not_empty);
   app.add_option("--tensor", a.tensor_glob, "only tensors whose name matches this glob")
       ->capture_default_str();
-  app.add_option("--plane", a.planes, "only this plane: mirror and readback (repeatable)");
-  app.add_option("--consumer", a.consumers,
-                 "only this consumer and the planes it reads (repeatable)");
+  add_names(app, "--plane", a.planes, "only this plane: mirror and readback (repeatable)");
+  add_names(app, "--consumer", a.consumers,
+            "only this consumer and the planes it reads (repeatable)");
   add_device(app, a.device);
   app.add_option("--nt", a.nt, "tokens")
       ->check(CLI::Range(int64_t{1}, kMaxTokens))
       ->capture_default_str();
-  app.add_option("--seed", a.seed, "of activations and synthetic payloads")->capture_default_str();
-  app.add_option("--json", a.json, "write the reports to this file as well");
+  add_seed(app, a.seed, "of activations and synthetic payloads");
+  app.add_option("--json", a.json, "write the reports to this file as well")->check(not_empty);
+}
+
+/// CLI11 says of anything misspelt before the subcommand that no subcommand was given.
+void require_known_subcommand(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || !app.get_subcommands().empty()) return;
+  if (*argv[1] == '-') throw CommandError(kWrongUse, fmt::format("{}: no such option", argv[1]));
+  std::vector<std::string> names;
+  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(known->get_name());
+  }
+  throw CommandError(kWrongUse, fmt::format("{}: no such subcommand; nearest: {}", argv[1],
+                                            fmt::join(nearest(argv[1], names), ", ")));
 }
 
 ExitCode run(int argc, char** argv) {
@@ -68,20 +103,26 @@ ExitCode run(int argc, char** argv) {
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
   auto* sample_app = app.add_subcommand("sample", "write a synthetic GGUF model");
-  sample_app->add_option("OUT", sample_arguments.path, "file to write")->required();
+  sample_app->add_option("OUT", sample_arguments.path, "file to write")
+      ->required()
+      ->check(not_empty);
   sample_app
       ->add_option("--like", sample_arguments.like,
                    fmt::format("whose tensor names and shapes: {}", sample_names()))
       ->capture_default_str();
-  sample_app->add_option("--seed", sample_arguments.seed, "of the weights")->capture_default_str();
+  add_seed(*sample_app, sample_arguments.seed, "of the weights");
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
   add_device(*demo_app, demo_arguments.device);
 
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("planegate: {}\nRun with --help for more information.\n", error.what());
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) require_known_subcommand(app, argc, argv);
     return app.exit(error) == 0 ? kVerified : kWrongUse;
   }
   if (verify_app->parsed()) return verify(verify_arguments);
@@ -107,7 +148,7 @@ int main(int argc, char** argv) {
     say(error);
     return cli::kBadInput;
   } catch (const std::filesystem::filesystem_error& error) {
-    say(error);
+    fmt::print(stderr, "planegate: {}: {}\n", error.path1().string(), error.code().message());
     return cli::kWrongUse;
   } catch (const std::exception& error) {
     say(error);

@@ -15,6 +15,7 @@
 #include "cli/choose_device.h"
 #include "cli/commands.h"
 #include "cli/json_report.h"
+#include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/sample_model.h"
 #include "cli/table.h"
@@ -60,22 +61,30 @@ void require_known(const char* option, const std::vector<std::string>& wanted,
   }
 }
 
-void require_known_names(const Catalog& catalog, const VerifyArguments& arguments) {
+/// The selection by the names of the catalog; planes may be given as the table shows them
+/// (`q6_K/w_exp`).
+gates::Selection selection(const Catalog& catalog, const VerifyArguments& arguments) {
+  std::vector<std::string> wanted = arguments.planes;
   std::vector<std::string> planes, consumers;
-  for (const Contract* plane : catalog.planes()) planes.push_back(plane->name);
+  for (const Contract* plane : catalog.planes()) {
+    planes.push_back(plane->name);
+    std::replace(wanted.begin(), wanted.end(), plane->format + "/" + plane->name, plane->name);
+  }
   for (const ConsumerSpec& consumer : catalog.consumers()) consumers.push_back(consumer.name);
-  require_known("--plane", arguments.planes, planes);
+  require_known("--plane", wanted, planes);
   require_known("--consumer", arguments.consumers, consumers);
+  return {std::move(wanted), arguments.consumers};
 }
 
 /// Fails before the work starts where the file could not be written after it.
-void open_json(const std::string& path, std::optional<ReplacingFile>& file) {
-  if (path.empty()) return;
-  if (fs::is_directory(path)) throw CommandError(kWrongUse, "--json " + path + ": is a directory");
+void open_json(const VerifyArguments& arguments, std::optional<ReplacingFile>& file) {
+  if (arguments.json.empty()) return;
+  const fs::path target = output_file("--json", arguments.json, arguments.model);
   try {
-    file.emplace(path);
+    file.emplace(target);
   } catch (const fs::filesystem_error& error) {
-    throw CommandError(kWrongUse, fmt::format("--json {}: {}", path, error.code().message()));
+    throw CommandError(kWrongUse,
+                       fmt::format("--json {}: {}", arguments.json, error.code().message()));
   }
 }
 
@@ -116,11 +125,12 @@ std::string names_of_verifiable(const Catalog& catalog, const GgufFile& model) {
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-/// `planegate verify model.gguf --device host --nt 70 --seed 1`
-std::string repeat_command(const VerifyArguments& arguments, const Device& device) {
-  return fmt::format("planegate verify{} --device {} --nt {} --seed {}",
-                     arguments.model.empty() ? "" : " '" + arguments.model + "'", device.name(),
-                     arguments.nt, arguments.seed);
+/// `planegate verify 'm.gguf' --tensor 't' --plane w_exp --device host --nt 70 --seed 1`
+std::string repeat_command(const VerifyArguments& arguments, const Device& device,
+                           const std::string& tensor, const std::string& selection) {
+  return fmt::format("planegate verify{} --tensor '{}' {} --device {} --nt {} --seed {}",
+                     arguments.model.empty() ? "" : " '" + arguments.model + "'", tensor, selection,
+                     device.name(), arguments.nt, arguments.seed);
 }
 
 void print_diagnosis(const Catalog& catalog, const std::vector<GateReport>& reports) {
@@ -160,9 +170,9 @@ std::string summary(const std::vector<GateReport>& reports, size_t tensors) {
 
 ExitCode verify(const VerifyArguments& arguments) {
   const Catalog& catalog = shipped_catalog();
-  require_known_names(catalog, arguments);
+  const gates::Selection chosen = selection(catalog, arguments);
   std::optional<ReplacingFile> json;
-  open_json(arguments.json, json);
+  open_json(arguments, json);
   const auto device = choose_device(arguments.device);
 
   std::optional<TemporaryModel> temporary;
@@ -185,8 +195,10 @@ ExitCode verify(const VerifyArguments& arguments) {
                     arguments.tensor_glob, inventory(model), names_of_verifiable(catalog, model)));
   }
 
-  gates::Context context{catalog, *device, arguments.seed, repeat_command(arguments, *device)};
-  const gates::Selection selection{arguments.planes, arguments.consumers};
+  gates::Context context{catalog, *device, arguments.seed,
+                         [&](const std::string& tensor, const std::string& subject) {
+                           return repeat_command(arguments, *device, tensor, subject);
+                         }};
   std::vector<GateReport> reports;
   {
     Progress progress;
@@ -194,7 +206,7 @@ ExitCode verify(const VerifyArguments& arguments) {
       RawTensor raw = model.raw(*tensor);
       raw.shape = raw.shape.with_tokens(arguments.nt);
       const auto of_tensor = gates::verify_tensor(
-          context, raw, selection,
+          context, raw, chosen,
           [&](const GateReport& report) {
             progress.clear();
             if (report.verdict == Verdict::kFail) fmt::print("{}\n", text(report));
@@ -205,6 +217,7 @@ ExitCode verify(const VerifyArguments& arguments) {
       reports.insert(reports.end(), of_tensor.begin(), of_tensor.end());
     }
   }
+  fmt::print("{}\n{}\n", report_table(reports), summary(reports, tensors.size()));
   const ExitCode code = exit_code(reports);
   if (json) {
     const std::string out = json_report({arguments.model, device->name(), device->description(),
@@ -213,7 +226,6 @@ ExitCode verify(const VerifyArguments& arguments) {
     json->append(std::as_bytes(std::span(out)));
     json->commit();
   }
-  fmt::print("{}\n{}\n", report_table(reports), summary(reports, tensors.size()));
   return code;
 }
 

@@ -29,6 +29,7 @@ std::optional<Coordinate> invert(const Field& field, const Shape& shape, int64_t
 
 std::string range_text(const Field& field) {
   if (field.encoding == Encoding::kF16) return "f16";
+  if (field.encoding == Encoding::kF32) return "f32";
   return fmt::format("{}..{}", field.min, field.max);
 }
 

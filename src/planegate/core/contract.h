@@ -13,7 +13,7 @@ namespace planegate {
 enum class Role : uint8_t { kWeights, kActivations };
 
 /// How the bits of a value are read.
-enum class Encoding : uint8_t { kUnsigned, kSigned, kF16 };
+enum class Encoding : uint8_t { kUnsigned, kSigned, kF16, kF32 };
 
 /// One kind of value in a plane: width, encoding, range and layout.
 ///

@@ -44,8 +44,10 @@ void append_findings(std::string& out, const GateReport& report) {
       append_indented(out, report.reason);
       break;
     case Verdict::kFail:
-      append_indented(out, fmt::format("{} of {} {} differ", report.difference.count,
-                                       report.compared, report.unit));
+      if (report.difference.count > 0) {
+        append_indented(out, fmt::format("{} of {} {} differ", report.difference.count,
+                                         report.compared, report.unit));
+      }
       append_labelled(out, "first: ", report.difference.first);
       append_labelled(out, "want ", report.difference.want);
       append_labelled(out, "have ", report.difference.have);
@@ -53,6 +55,25 @@ void append_findings(std::string& out, const GateReport& report) {
       append_labelled(out, "repeat: ", report.repeat);
       break;
   }
+}
+
+/// A part in one line: its findings stand in the report that it was folded into.
+std::string part_line(const GateReport& part) {
+  std::string out = fmt::format("{} {}: ", part.gate, text(part.verdict));
+  switch (part.verdict) {
+    case Verdict::kPass:
+      out += fmt::format("{} {}", part.compared, part.unit);
+      break;
+    case Verdict::kSkipped:
+      out += part.reason;
+      break;
+    case Verdict::kFail:
+      out += part.difference.count == 0 ? part.diagnosis
+                                        : fmt::format("{} of {} {} differ", part.difference.count,
+                                                      part.compared, part.unit);
+      break;
+  }
+  return part.data.empty() ? out : out + " (" + part.data + ")";
 }
 
 const GateReport* first_part(const GateReport& report, Verdict verdict) {
@@ -113,6 +134,7 @@ GateReport folded(GateReport report) {
     report.reason.clear();
     report.compared = failed->compared;
     report.unit = failed->unit;
+    report.data = failed->data;
     report.difference = failed->difference;
     report.diagnosis = failed->diagnosis;
     if (report.repeat.empty()) report.repeat = failed->repeat;
@@ -131,7 +153,7 @@ std::string text(const GateReport& report) {
   append_indented(out, subject_text(report));
   append_findings(out, report);
   for (const std::string& note : report.notes) append_indented(out, "note: " + note);
-  for (const GateReport& part : report.parts) append_indented(out, text(part));
+  for (const GateReport& part : report.parts) append_indented(out, part_line(part));
   return out;
 }
 
@@ -141,7 +163,7 @@ Verdict overall(const std::vector<GateReport>& reports) {
                        [&](const GateReport& r) { return r.verdict == verdict; });
   };
   if (any(Verdict::kFail)) return Verdict::kFail;
-  return any(Verdict::kPass) ? Verdict::kPass : Verdict::kSkipped;
+  return reports.empty() || any(Verdict::kSkipped) ? Verdict::kSkipped : Verdict::kPass;
 }
 
 }  // namespace planegate

@@ -14,9 +14,9 @@ const char* text(Verdict verdict);
 
 /// What differs, counted and shown once.
 struct Difference {
-  int64_t count = 0;       ///< differing bytes or elements
-  std::string first;       ///< `byte 17923 = row 35, super-block 0, element 3 (codes)`
-  std::string want, have;  ///< two windows around the first difference
+  int64_t count = 0;         ///< differing bytes or elements
+  std::string first;         ///< `byte 17923 = row 35, super-block 0, element 3 (codes)`
+  std::string want, have;    ///< two windows around the first difference
   uint64_t fingerprint = 0;  ///< hash of positions and values: equal for bit-identical differences
 };
 
@@ -30,7 +30,8 @@ struct GateReport {
   Shape shape{1, 1};
   std::string device;
   Verdict verdict = Verdict::kSkipped;
-  std::string reason;  ///< skipped: why
+  std::string reason;    ///< skipped: why
+  bool refused = false;  ///< skipped because the subject does not take this shape or device
   int64_t compared = 0;
   std::string unit;  ///< `bytes`, `elements`
   std::string data;  ///< which data: `file`, `lattice seed=1`
@@ -56,7 +57,7 @@ struct GateReport {
 /// Several lines, the headline first; stable text, pinned by tests/golden.
 std::string text(const GateReport& report);
 
-/// fail if any failed; skipped if none failed and none passed; else pass.
+/// fail if any failed; else skipped if any was skipped or there is none; else pass.
 Verdict overall(const std::vector<GateReport>& reports);
 
 }  // namespace planegate

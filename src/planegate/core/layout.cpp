@@ -16,6 +16,8 @@ int64_t evaluate(Symbol symbol, const Shape& shape) {
       return 1;
     case Symbol::kOd:
       return shape.od();
+    case Symbol::kOdEven:
+      return (shape.od() + 1) / 2 * 2;
     case Symbol::kNsb:
       return shape.nsb();
     case Symbol::kNt:
@@ -32,6 +34,8 @@ std::string symbol_text(Symbol symbol) {
       return "";
     case Symbol::kOd:
       return "od";
+    case Symbol::kOdEven:
+      return "od_even";
     case Symbol::kNsb:
       return "nsb";
     case Symbol::kNt:

@@ -9,7 +9,7 @@
 namespace planegate {
 
 /// A named extent that a stride or size may be a multiple of. id is written as 256 * nsb.
-enum class Symbol : uint8_t { kOne, kOd, kNsb, kNt, kTokenTiles };
+enum class Symbol : uint8_t { kOne, kOd, kOdEven, kNsb, kNt, kTokenTiles };
 
 /// factor * a * b, such as 256*nsb (= id) or od*(210*nsb). Exact for every shape.
 struct Size {
@@ -27,6 +27,8 @@ constexpr Size operator*(int64_t factor, Size size) {
 namespace sizes {
 inline constexpr Size kOne{1};
 inline constexpr Size kOd{1, Symbol::kOd};
+/// od rounded up to 2.
+inline constexpr Size kOdEven{1, Symbol::kOdEven};
 inline constexpr Size kNsb{1, Symbol::kNsb};
 inline constexpr Size kNt{1, Symbol::kNt};
 /// nt / 64, rounded up.
@@ -39,10 +41,15 @@ inline constexpr Size kChunks{kSuperBlockElems / 32, Symbol::kNsb};
 
 inline constexpr int64_t kTokenTileTokens = 64;
 
-/// a >= b for *every* shape: a's factor is no smaller and a has every symbol of b.
+/// a >= b whatever the shape.
+constexpr bool covers(Symbol a, Symbol b) {
+  return b == Symbol::kOne || a == b || (a == Symbol::kOdEven && b == Symbol::kOd);
+}
+
+/// a >= b for *every* shape: a's factor is no smaller and a has a symbol for each of b's.
 constexpr bool covers(Size a, Size b) {
-  const bool straight = (b.a == Symbol::kOne || b.a == a.a) && (b.b == Symbol::kOne || b.b == a.b);
-  const bool crossed = (b.a == Symbol::kOne || b.a == a.b) && (b.b == Symbol::kOne || b.b == a.a);
+  const bool straight = covers(a.a, b.a) && covers(a.b, b.b);
+  const bool crossed = covers(a.a, b.b) && covers(a.b, b.a);
   return a.factor >= b.factor && (straight || crossed);
 }
 

@@ -103,6 +103,8 @@ struct LaunchRequest {
   std::vector<BoundPlane> planes;
   const DeviceBuffer* y = nullptr;
   const DeviceBuffer* stamps = nullptr;  ///< null: off. Else blocks(shape) stamps.
+  /// Scratch memory of workspace_bytes(shape), content undefined; null where that is 0.
+  const DeviceBuffer* workspace = nullptr;
 };
 
 using LaunchFn = void (*)(Device&, const LaunchRequest&);
@@ -116,11 +118,17 @@ struct Precondition {
 /// How a consumer rounds: what the a-priori bound of an element is derived from.
 ///
 /// Sums over `exact_elems` neighbouring elements are exact in int32. Each such sum is multiplied
-/// by its scales with `roundings_per_term` f32 roundings and added to the element sequentially.
+/// by its scales with `roundings_per_term` f32 roundings; the products are added in f32.
 struct Arithmetic {
   int64_t exact_elems = 1;
   int64_t roundings_per_term = 1;
   std::string text;  ///< `int32 over 16, then f32 sequential`
+  /// f32 additions that a term passes through at most; null: one chain, id / exact_elems.
+  int64_t (*additions)(const Shape&) = nullptr;
+
+  int64_t additions_at(const Shape& shape) const {
+    return additions == nullptr ? shape.id() / exact_elems : additions(shape);
+  }
 };
 
 /// A named choice inside a consumer: diagnosis intersects these.
@@ -152,7 +160,8 @@ struct ConsumerSpec {
   bool deterministic = true;
   std::string determinism_reason;
   std::vector<Policy> policies;
-  int64_t (*blocks)(const Shape&) = nullptr;  ///< blocks of one launch
+  int64_t (*blocks)(const Shape&) = nullptr;           ///< blocks of one launch
+  int64_t (*workspace_bytes)(const Shape&) = nullptr;  ///< null: needs none
   std::vector<DeviceLaunch> launches;
 
   uint32_t instance() const;

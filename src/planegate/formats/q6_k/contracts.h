@@ -151,4 +151,31 @@ struct WExp {
   using Fields = FieldList<Codes>;
 };
 
+/// The products d * sc (exact in f32) of both 16-halves of each 32-chunk, chunk-major: the pair of
+/// chunk c of row j at index c*od_even + j. A 16-byte copy spans two rows, hence od_even; the row
+/// that an odd od is rounded up by is 0.
+struct WDsc {
+  static constexpr const char* kFormat = q6_k::kFormat;
+  static constexpr const char* kName = "w_dsc";
+  static constexpr Role kRole = Role::kWeights;
+  static constexpr int64_t kAlignmentBytes = 16;
+  static constexpr int kPadValue = 0;
+  static constexpr Size kBytes = product(8 * sizes::kOdEven, sizes::kChunks);
+
+  struct Dsc {
+    static constexpr Field kField = {
+        "dsc",
+        32,
+        Encoding::kF32,
+        0,
+        0,
+        {0,
+         3,
+         {{"sub", Axis::kK, kSubBlockElems, {2}, detail::bits(4)},
+          detail::row({8}),
+          {"chunk", Axis::kK, 32, sizes::kChunks, detail::bits(8 * sizes::kOdEven)}}}};
+  };
+  using Fields = FieldList<Dsc>;
+};
+
 }  // namespace planegate::q6_k

@@ -37,6 +37,14 @@ constexpr Layout sda_word(int64_t base_bits) {
            tile(kSdaTileBytes)}};
 }
 
+inline constexpr int64_t kPad40Bytes = 40;
+constexpr Mode pad40_chunk() {
+  return {"chunk", Axis::kK, kChunkElems, sizes::kChunks, {8 * kPad40Bytes}};
+}
+constexpr Mode pad40_token() {
+  return {"token", Axis::kToken, 1, sizes::kNt, 8 * kPad40Bytes * sizes::kChunks};
+}
+
 }  // namespace detail
 
 /// Codes in tiles of 64 tokens x 32 elements, 16-byte pieces swizzled for ldmatrix.
@@ -85,6 +93,39 @@ struct Sda {
                                      -4096, 4064, detail::sda_word(16)};
   };
   using Fields = FieldList<D, Sum>;
+};
+
+/// Decode activations, token-major: per 32 elements 40 bytes, d f16 @0, 2 bytes of padding,
+/// int8[32] @4, the sum of the codes as int32 @36.
+struct Pad40 {
+  static constexpr const char* kFormat = q8_act::kFormat;
+  static constexpr const char* kName = "pad40";
+  static constexpr Role kRole = Role::kActivations;
+  static constexpr int64_t kAlignmentBytes = 8;
+  static constexpr int kPadValue = 0;
+  static constexpr Size kBytes = product(sizes::kNt, detail::kPad40Bytes* sizes::kChunks);
+
+  struct D {
+    static constexpr Field kField = {
+        "d", 16, Encoding::kF16, 0, 0, {0, 2, {detail::pad40_chunk(), detail::pad40_token()}}};
+  };
+  struct Codes {
+    static constexpr Field kField = {
+        "codes",
+        8,
+        Encoding::kSigned,
+        -128,
+        127,
+        {8 * 4,
+         3,
+         {{"k", Axis::kK, 1, {kChunkElems}, {8}}, detail::pad40_chunk(), detail::pad40_token()}}};
+  };
+  struct Sum {
+    static constexpr Field kField = {
+        "sum", 32,   Encoding::kSigned,
+        -4096, 4064, {8 * 36, 2, {detail::pad40_chunk(), detail::pad40_token()}}};
+  };
+  using Fields = FieldList<D, Codes, Sum>;
 };
 
 }  // namespace planegate::q8_act

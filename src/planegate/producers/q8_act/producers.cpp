@@ -22,7 +22,9 @@ using planegate::q8_act::Sda;
 
 constexpr const char* kFrom = "f32";
 constexpr int64_t kElemBytes = 4;
-constexpr int64_t kFinite = std::numeric_limits<int64_t>::max();
+constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+/// The smallest f32 that rounds to an infinite f16.
+constexpr float kFirstInfinite = 65520.0f;
 
 /// One token's 32 elements, quantised.
 struct Chunk {
@@ -30,11 +32,9 @@ struct Chunk {
   float scale = 0;
 };
 
-/// f32 -> f16, round to nearest even. @pre value >= 0
+/// f32 -> f16, round to nearest even. @pre 0 <= value < kFirstInfinite
 uint16_t f16_of(float value) {
-  constexpr float kFirstInfinite = 65520.0f;
   constexpr float kSmallestNormal = 0x1p-14f;
-  if (value >= kFirstInfinite) return 0x7c00;
   // An ulp of 0.5f is 2^-24, the spacing of f16 subnormals: the addition rounds.
   if (value < kSmallestNormal) {
     return static_cast<uint16_t>(std::bit_cast<uint32_t>(value + 0.5f) -
@@ -48,7 +48,6 @@ uint16_t f16_of(float value) {
 /// Nearest even, within -128..127. Adding 1.5 * 2^23 rounds in the f32 adder, in every SIMD lane.
 int8_t code_of(float x, float reciprocal) {
   constexpr float kRounder = 12582912.0f;
-  if (x == 0.0f) return 0;  // also where the reciprocal of a subnormal scale is infinite
   const float scaled = std::clamp(x * reciprocal, -128.0f, 127.0f);
   return static_cast<int8_t>((scaled + kRounder) - kRounder);
 }
@@ -60,20 +59,22 @@ Chunk quantise(const std::byte* from) {
   for (const float v : x) largest = std::max(largest, std::fabs(v));
   Chunk chunk;
   chunk.scale = largest / 127.0f;
-  const float reciprocal = largest == 0 ? 0.0f : 1.0f / chunk.scale;
+  // Of a zero or tiny scale there is no reciprocal: all codes are 0, as the scale is in f16.
+  const float inverse = 1.0f / chunk.scale;
+  const float reciprocal = std::isinf(inverse) ? 0.0f : inverse;
   for (size_t i = 0; i < x.size(); ++i) chunk.codes[i] = code_of(x[i], reciprocal);
   return chunk;
 }
 
-/// token*id + k of the first element that is NaN or infinite, else kFinite.
-int64_t first_non_finite(const RawTensor& raw) {
+/// token*id + k of the first element that has no finite f16 scale, else kNone.
+int64_t first_beyond_f16(const RawTensor& raw) {
   const int64_t elems = raw.shape.nt() * raw.shape.id();
-  int64_t first = kFinite;
+  int64_t first = kNone;
 #pragma omp parallel for schedule(static) reduction(min : first)
   for (int64_t i = 0; i < elems; ++i) {
-    uint32_t bits = 0;
-    std::memcpy(&bits, raw.bytes.data() + i * kElemBytes, sizeof(bits));
-    if ((bits & 0x7f800000u) == 0x7f800000u) first = std::min(first, i);
+    float x = 0;
+    std::memcpy(&x, raw.bytes.data() + i * kElemBytes, sizeof(x));
+    if (!(std::fabs(x) / 127.0f < kFirstInfinite)) first = std::min(first, i);
   }
   return first;
 }
@@ -86,13 +87,13 @@ void require_input(const RawTensor& raw, const Contract& plane, std::span<std::b
           fmt::format("{} bytes at {}", raw_bytes, raw.shape.text()));
   require(std::ssize(out) == plane_bytes, "plane.size()", std::ssize(out),
           fmt::format("{} bytes at {}", plane_bytes, raw.shape.text()));
-  const int64_t first = first_non_finite(raw);
-  if (first == kFinite) return;
+  const int64_t first = first_beyond_f16(raw);
+  if (first == kNone) return;
   float value = 0;
   std::memcpy(&value, raw.bytes.data() + first * kElemBytes, sizeof(value));
   throw ContractError(
       fmt::format("x[token {}, k {}]", first / raw.shape.id(), first % raw.shape.id()),
-      fmt::format("{}", value), "finite activations");
+      fmt::format("{}", value), "finite, and |x|/127 finite as f16");
 }
 
 /// Calls write(tile, token in tile, chunk of elements) for all 64 tokens of every tile.

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "gates/faults.h"
+#include "tests/gate_tests.h"
+
+/// The words of real failures, pinned. PLANEGATE_WRITE_GOLDEN=1 writes them anew.
+namespace planegate {
+namespace {
+
+void expect_golden(const std::string& actual, const std::string& name) {
+  const std::string path = std::string(PLANEGATE_GOLDEN) + "/" + name;
+  if (std::getenv("PLANEGATE_WRITE_GOLDEN") != nullptr) std::ofstream(path) << actual;
+  std::ifstream file(path);
+  std::stringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(actual, golden.str()) << path;
+}
+
+std::string told(const Catalog& catalog, Device& device, const std::string& gate,
+                 const std::string& subject, const std::string& consumer) {
+  const SampleTensor tensor(catalog, "q6_K", Shape(70, 512, 3));
+  gates::Context context{catalog, device, 1, [](const std::string& name, const std::string& what) {
+                           return "planegate verify --tensor '" + name + "' " + what;
+                         }};
+  const auto reports = gates::verify_tensor(context, tensor.raw, {{}, {consumer}});
+  const GateReport* report = find_report(reports, gate, subject);
+  return report == nullptr ? "absent" : text(*report);
+}
+
+constexpr gates::BitFlip kFlip{17923, 6};
+
+TEST(GateTexts, Mirror) {
+  Catalog faulty;
+  for (const ProducerSpec& producer : shipped_catalog().producers()) {
+    faulty.add(producer.plane->name == "w_exp" ? gates::flipping(producer, kFlip) : producer);
+    faulty.add(shipped_catalog().mirror(*producer.plane));
+  }
+  for (const FormatOracle& format : shipped_catalog().formats()) faulty.add(format);
+  for (const ConsumerSpec& consumer : shipped_catalog().consumers()) faulty.add(consumer);
+  const auto device = make_host_device();
+  expect_golden(told(faulty, *device, "mirror", "q6_K/w_exp", "w_exp/copy16"), "gate_mirror.txt");
+}
+
+TEST(GateTexts, Readback) {
+  std::string why_not;
+  const auto device = gates::make_flipping_device(DeviceKind::kHost, "x of sample.weight/sda",
+                                                  {1026, 5}, why_not);
+  expect_golden(told(shipped_catalog(), *device, "readback", "q8_0/sda", "w_exp/copy16"),
+                "gate_readback.txt");
+}
+
+TEST(GateTexts, Parity) {
+  const std::string consumer = "w_exp/cp_async+padded_address";
+  const auto device = make_host_device();
+  expect_golden(told(catalog_with_known_bad(), *device, "parity", consumer, consumer),
+                "gate_parity.txt");
+}
+
+TEST(GateTexts, ChainBehindARedParity) {
+  const std::string consumer = "w_exp/copy16+padded_address";
+  const auto device = make_host_device();
+  expect_golden(told(catalog_with_known_bad(), *device, "chain", consumer, consumer),
+                "gate_chain.txt");
+}
+
+TEST(GateTexts, ParityPass) {
+  const auto device = make_host_device();
+  expect_golden(told(shipped_catalog(), *device, "parity", "raw/expand", "raw/expand"),
+                "gate_parity_pass.txt");
+}
+
+}  // namespace
+}  // namespace planegate
