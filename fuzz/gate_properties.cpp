@@ -23,7 +23,7 @@ std::vector<GateReport> verified(const Catalog& catalog, const Case& c,
 void require_green(const std::string& gate, const std::vector<GateReport>& reports) {
   int ran = 0;
   for (const GateReport& report : reports) {
-    if (report.gate != gate) continue;
+    if (report.gate != gate || report.refused) continue;
     ++ran;
     if (report.verdict != Verdict::kPass) RC_FAIL(text(report));
   }

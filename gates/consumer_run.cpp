@@ -1,5 +1,7 @@
 #include "gates/consumer_run.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include <planegate/store/dispatch.h>
@@ -40,6 +42,10 @@ std::string breach(Device& device, const DeviceBuffer& buffer) {
                      static_cast<unsigned>(buffer.guard_fill()));
 }
 
+int64_t workspace_bytes(const ConsumerSpec& consumer, const Shape& shape) {
+  return consumer.workspace_bytes == nullptr ? 0 : consumer.workspace_bytes(shape);
+}
+
 ConsumerRun run_unguarded(Context& context, const ConsumerSpec& consumer, const Dataset& dataset,
                           std::byte guard_fill) {
   Device& device = context.device;
@@ -56,6 +62,12 @@ ConsumerRun run_unguarded(Context& context, const ConsumerSpec& consumer, const 
       device.allocate("stamps", static_cast<int64_t>(stamp_bytes.size()), guard_fill);
   device.fill(y, kUnwritten);
   device.fill(stamp_buffer, std::byte{0});
+  std::optional<DeviceBuffer> workspace;
+  if (const int64_t bytes = workspace_bytes(consumer, shape); bytes > 0) {
+    workspace = device.allocate("workspace", bytes, guard_fill);
+    device.fill(*workspace, kUnwritten);
+    launch.workspace = &*workspace;
+  }
   launch.y = &y;
   launch.stamps = &stamp_buffer;
   consumer.launch_on(device.kind())(device, launch);
@@ -65,6 +77,7 @@ ConsumerRun run_unguarded(Context& context, const ConsumerSpec& consumer, const 
 
   result.failure = wrong_stamp(consumer, launch.planes.front(), stamps);
   std::vector<const DeviceBuffer*> buffers = {&y, &stamp_buffer};
+  if (workspace) buffers.push_back(&*workspace);
   for (const BoundPlane& plane : launch.planes) buffers.push_back(plane.buffer);
   for (const DeviceBuffer* buffer : buffers) {
     if (result.failure.empty()) result.failure = breach(device, *buffer);

@@ -69,13 +69,16 @@ void Dataset::ensure_planes(const ConsumerSpec& consumer, std::byte guard_fill) 
 }
 
 const oracle::Reference& Dataset::reference(const Arithmetic& arithmetic) {
+  const int64_t additions = arithmetic.additions_at(shape());
   const bool known = reference_ && reference_exact_elems_ == arithmetic.exact_elems &&
-                     reference_roundings_ == arithmetic.roundings_per_term;
+                     reference_roundings_ == arithmetic.roundings_per_term &&
+                     reference_additions_ == additions;
   if (!known) {
     reference_ =
         oracle::gemm(*weight_format_, weights_, *activation_format_, activations_, arithmetic);
     reference_exact_elems_ = arithmetic.exact_elems;
     reference_roundings_ = arithmetic.roundings_per_term;
+    reference_additions_ = additions;
   }
   return *reference_;
 }

@@ -47,6 +47,10 @@ class Dataset {
   void ensure_planes(const ConsumerSpec& consumer, std::byte guard_fill = std::byte{0xA5});
   /// Y* and bounds for `arithmetic`, computed once.
   const oracle::Reference& reference(const Arithmetic& arithmetic);
+  /// Y* alone, computed once: it does not depend on how a consumer rounds.
+  const std::vector<double>& exact_y(const Arithmetic& arithmetic) {
+    return reference_ ? reference_->y : reference(arithmetic).y;
+  }
   /// Whether every f32 partial sum over these inputs is exact (lattices must be).
   bool exact();
 
@@ -61,6 +65,7 @@ class Dataset {
   std::optional<oracle::Reference> reference_;
   int64_t reference_exact_elems_ = 0;
   int64_t reference_roundings_ = 0;
+  int64_t reference_additions_ = 0;
   std::optional<bool> exact_;
 };
 

@@ -7,7 +7,7 @@
 
 #include <planegate/core/errors.h>
 
-#include "gates/diagnosis.h"
+#include "gates/dispatch_gate.h"
 #include "gates/parity.h"
 #include "gates/plane_gates.h"
 
@@ -44,6 +44,10 @@ class TensorRun {
                    activation_format_, activation_format_.quantise(f32));
       for (const ProducerSpec* producer : producers_) verify_plane(*producer, f32, file);
       verify_consumers(file);
+      if (selection_.dispatch) {
+        stage("dispatch");
+        finish(dispatch_gate(context_, file, selection_.switches));
+      }
     }
     return std::move(reports_);
   }
@@ -131,7 +135,9 @@ class TensorRun {
     for (const ConsumerSpec* consumer : consumers_) {
       if (const std::string why = refusal(*consumer); !why.empty()) {
         stage("parity " + consumer->name);
-        finish(skipped(parity_report(*consumer), why));
+        GateReport report = parity_report(*consumer);
+        report.refused = true;
+        finish(skipped(std::move(report), why));
       } else {
         runnable.push_back(consumer);
       }
@@ -182,8 +188,8 @@ class TensorRun {
   /// The first gate before `consumer`'s chain that did not pass; empty if all did.
   std::string red_gate(const ConsumerSpec& consumer) const {
     for (const GateReport& report : reports_) {
-      const bool others_parity = report.gate == "parity" || report.gate == "chain";
-      if (others_parity && report.subject != consumer.name) continue;
+      const bool of_plane = report.gate == "mirror" || report.gate == "readback";
+      if (!of_plane && report.subject != consumer.name) continue;
       if (report.verdict != Verdict::kPass) return report.gate + " of " + report.subject;
     }
     return {};

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <planegate/store/plane_switches.h>
+
 #include "gates/context.h"
 
 namespace planegate::gates {
@@ -12,6 +14,8 @@ namespace planegate::gates {
 struct Selection {
   std::vector<std::string> planes;     ///< names; the consumers are then left out
   std::vector<std::string> consumers;  ///< names; their planes are verified first
+  bool dispatch = false;               ///< also what Dispatch would choose, under `switches`
+  PlaneSwitches switches = {};
 };
 
 /// Called with each finished report; may print.

@@ -84,6 +84,15 @@ struct Tile {
   int64_t row, rows, token, tokens;
 };
 
+/// A term is exact before its scales only if all its elements share them.
+void require_exact_terms(const FormatOracle& format, const Arithmetic& arithmetic, int64_t id) {
+  const int64_t elems = arithmetic.exact_elems;
+  require(elems >= 1 && format.scale_elems % elems == 0, "exact_elems", elems,
+          "not a divisor of the " + std::to_string(format.scale_elems) +
+              " elements that share a scale of " + format.format);
+  require(id % elems == 0, "exact_elems", elems, "not a divisor of id=" + std::to_string(id));
+}
+
 /// Calls body(tile, w, x) for each tile of Y, with the panels of its rows and of its tokens. One
 /// panel of tokens is alive at a time, and one of rows a thread.
 template <class Body>
@@ -114,20 +123,38 @@ struct ErrorBound {
 };
 
 /// relative: gamma_m for the f32 path; n f64 additions of y*; and, as one more factor, the
-/// rounding of magnitude (n additions) and of the bound's own formula.
+/// rounding of magnitude (n additions) and of the bound's own formula. m counts the declared f32
+/// additions, n those of y* here: a tree of n terms has fewer of the former only.
 ///
 /// absolute: each of n*r products below 2^-126 may be off by 2^-150 as well (an f32 *sum* never
 /// underflows inexactly). Later factors of a product magnify that only where it is built from
 /// numbers whose own products are subnormal; scales of f16 cannot be: a nonzero product of two is
 /// at least 2^-48, and integers only make it larger. Doubled for the roundings that follow.
-ErrorBound error_bound(const Arithmetic& arithmetic, int64_t id) {
-  const double terms = static_cast<double>(id / arithmetic.exact_elems);
+ErrorBound error_bound(const Arithmetic& arithmetic, const Shape& shape) {
+  const int64_t additions = arithmetic.additions_at(shape);
+  require(additions >= 1, "additions", additions, "below 1");
+  require(arithmetic.roundings_per_term >= 0, "roundings_per_term", arithmetic.roundings_per_term,
+          "negative");
+  const double terms = static_cast<double>(shape.id() / arithmetic.exact_elems);
   const double per_term = static_cast<double>(arithmetic.roundings_per_term);
-  const double error = (terms + per_term) * kUnitF32;
-  require(error < 1, "id", id, "so many f32 roundings (2^24) have no bound");
+  const double error = (static_cast<double>(additions) + per_term) * kUnitF32;
+  require(error < 1, "additions", additions, "so many f32 roundings (2^24) have no bound");
   const double gamma = error / (1 - error);
   const double rounding = 1 + 2 * (terms + 8) * kUnitF64;
   return {(gamma + terms * kUnitF64) * rounding, terms * per_term * 0x1p-149};
+}
+
+/// gamma_m bounds nothing once a partial sum can overflow: |partial sum| <= (1 + gamma_m) *
+/// magnitude. Tensors of q6_K and q8_0 stay below 2^55 a term.
+void require_finite_sums(const Matrix& magnitude, const ErrorBound& error, const Tile& tile) {
+  constexpr double kOverflowF32 = 0x1.ffffffp127;
+  Eigen::Index row = 0;
+  Eigen::Index token = 0;
+  const double largest = magnitude.maxCoeff(&row, &token);
+  if (largest * (1 + error.relative) < kOverflowF32) return;
+  throw ContractError("magnitude[token " + std::to_string(tile.token + token) + ", row " +
+                          std::to_string(tile.row + row) + "]",
+                      std::to_string(largest), "an f32 sum may overflow, and has no bound");
 }
 
 /// Exponent of the lowest set bit of any value; nullopt where all are zero.
@@ -170,15 +197,13 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
                const Arithmetic& arithmetic) {
   require_operands(weight_format, weights, activation_format, activations);
   const int64_t id = weights.shape.id();
+  require_exact_terms(weight_format, arithmetic, id);
+  require_exact_terms(activation_format, arithmetic, id);
   const int64_t group = arithmetic.exact_elems;
-  require(group >= 1 && id % group == 0, "exact_elems", group,
-          "not a divisor of id=" + std::to_string(id));
-  require(arithmetic.roundings_per_term >= 0, "roundings_per_term", arithmetic.roundings_per_term,
-          "negative");
-  const ErrorBound error = error_bound(arithmetic, id);
 
   Reference out;
   out.shape = weights.shape.with_tokens(activations.shape.nt());
+  const ErrorBound error = error_bound(arithmetic, out.shape);
   const int64_t od = out.shape.od();
   for (auto* all : {&out.y, &out.magnitude, &out.bound}) {
     all->resize(static_cast<size_t>(od * out.shape.nt()));
@@ -193,6 +218,7 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
                 y += term;
                 magnitude += term.cwiseAbs();
               }
+              require_finite_sums(magnitude, error, tile);
               dots_of(out.y, tile, od) = y;
               dots_of(out.magnitude, tile, od) = magnitude;
               // Where magnitude is 0, so is every term, and nothing rounds.

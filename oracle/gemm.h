@@ -11,7 +11,7 @@ namespace planegate::oracle {
 struct Reference {
   Shape shape{1, 1};
   std::vector<double> y;
-  /// Largest |y - y*| that the declared arithmetic can produce.
+  /// Largest |y - y*| that the declared arithmetic can produce; 0 where all terms are 0.
   std::vector<double> bound;
   /// sum of |terms| of each element, a term being an exact group sum times its scales.
   std::vector<double> magnitude;
@@ -19,11 +19,14 @@ struct Reference {
 
 /// Y* = dequantised W times dequantised X, from raw tensors and nothing else.
 ///
-/// Terms are sums over `arithmetic.exact_elems` neighbouring k. With g terms of r roundings each,
-/// an element takes at most m = g + r roundings on its longest path, u = 2^-24, and
+/// Terms are sums over `arithmetic.exact_elems` neighbouring k, exact in int32. A term takes r
+/// roundings and passes through at most a = additions_at(shape) f32 additions, in whatever order
+/// (chain, tree, split): m = a + r, u = 2^-24, and
 /// bound = gamma_m * magnitude + the f64 error of y* itself, gamma_m = m*u / (1 - m*u).
 /// Runs on all cores; holds W one tile of rows at a time.
 /// @pre both tensors have finite scales, equal id, and shape.od / shape.nt lines.
+/// @pre exact_elems divides the scale_elems of both formats: a term has one scale of each.
+/// @pre a >= 1, r >= 0, m < 2^24; (1 + gamma_m) * magnitude is finite in f32 for every element.
 /// @throws ContractError when a precondition does not hold.
 /// Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, ch. 3.
 Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,

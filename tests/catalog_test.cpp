@@ -57,6 +57,39 @@ TEST(Catalog, RefusesASecondMirrorOfAPlane) {
   EXPECT_EQ(catalog.mirror(raw()).from, "q6_K");
 }
 
+TEST(Catalog, ReplacesByNameAndRefusesAnUnknownOne) {
+  Catalog catalog = two_planes();
+  catalog.replace(ProducerSpec{"other", "q6_K", &raw(), {}});
+  EXPECT_EQ(catalog.producer("raw")->name, "other");
+  EXPECT_EQ(catalog.producers().size(), 2u);
+  EXPECT_THAT([&] { catalog.replace(consumer_named("nosuch")); },
+              ThrowsMessage<ContractError>("consumer=nosuch: not registered"));
+}
+
+TEST(Catalog, PrefersMeantConsumersOfTheFormatByRank) {
+  Catalog catalog;
+  const auto add = [&](const char* name, const char* format, int rank) {
+    ConsumerSpec consumer = consumer_named(name);
+    consumer.format = format;
+    consumer.rank = rank;
+    if (rank == 1) consumer.meant_for = [](const Shape& s) { return s.nt() <= 8; };
+    catalog.add(consumer);
+  };
+  add("last", "q6_K", 9);
+  add("small", "q6_K", 1);
+  add("other", "q4_K", 0);
+  add("first", "q6_K", 2);
+  const auto names = [&](int64_t nt) {
+    std::vector<std::string> all;
+    for (const ConsumerSpec* c : catalog.preference("q6_K", Shape(1, 256, nt))) {
+      all.push_back(c->name);
+    }
+    return all;
+  };
+  EXPECT_THAT(names(9), ElementsAre("first", "last"));
+  EXPECT_THAT(names(8), ElementsAre("small", "first", "last"));
+}
+
 TEST(Catalog, RefusesASecondFormatAndConsumerOfOneName) {
   Catalog catalog;
   FormatOracle format;

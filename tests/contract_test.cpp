@@ -17,8 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 std::vector<const Contract*> all_contracts() {
-  return {&describe<q6_k::Raw>(), &describe<q6_k::Padded>(), &describe<q6_k::WExp>(),
-          &describe<q8_act::Qa8>(), &describe<q8_act::Sda>()};
+  return {&describe<q6_k::Raw>(),    &describe<q6_k::Padded>(), &describe<q6_k::WExp>(),
+          &describe<q6_k::WDsc>(),   &describe<q8_act::Qa8>(),  &describe<q8_act::Sda>(),
+          &describe<q8_act::Pad40>()};
 }
 
 struct Value {

@@ -20,7 +20,9 @@ namespace planegate::test {
 class TempDir {
  public:
   TempDir() {
-    std::string name = ::testing::TempDir() + "planegate-XXXXXX";
+    // In memory where that can be: the writer waits for the disk otherwise.
+    const bool memory = ::access("/dev/shm", W_OK | X_OK) == 0;
+    std::string name = (memory ? "/dev/shm/" : ::testing::TempDir()) + "planegate-XXXXXX";
     path_ = ::mkdtemp(name.data());
   }
   ~TempDir() { std::filesystem::remove_all(path_); }
@@ -53,8 +55,7 @@ std::string bytes_of(T value) {
 /// `image` with the bytes of `value` at `offset`.
 template <class T>
 std::string patched(std::string image, size_t offset, T value) {
-  std::memcpy(image.data() + offset, &value, sizeof(T));
-  return image;
+  return image.replace(offset, sizeof(T), bytes_of(value));
 }
 
 inline std::vector<std::byte> counting_bytes(size_t size) {
@@ -85,13 +86,16 @@ inline constexpr size_t kDirectoryEnd = 175, kData = 192, kYData = 224, kYEnd = 
 
 /// a = u32 7, s = "hi", v = [1, 2, 3]; tensors x (f32, 8) and y (q8_0, 32 x 2).
 inline std::string small_image() {
-  GgufWriter writer;
-  writer.add_u32("a", 7);
-  writer.add_string("s", "hi");
-  writer.add_array("v", std::vector<uint32_t>{1, 2, 3});
-  writer.add_tensor("x", "f32", {8}, counting_bytes(32));
-  writer.add_tensor("y", "q8_0", {32, 2}, counting_bytes(68));
-  return image_of(writer);
+  static const std::string image = [] {
+    GgufWriter writer;
+    writer.add_u32("a", 7);
+    writer.add_string("s", "hi");
+    writer.add_array("v", std::vector<uint32_t>{1, 2, 3});
+    writer.add_tensor("x", "f32", {8}, counting_bytes(32));
+    writer.add_tensor("y", "q8_0", {32, 2}, counting_bytes(68));
+    return image_of(writer);
+  }();
+  return image;
 }
 
 /// A file of no tensors and one entry `k`, whose encoded value is `value`.

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <memory>
 #include <numbers>
 
 #include <gmock/gmock.h>
@@ -107,6 +109,14 @@ TEST(GgufReader, ReadsTensorsOfAnOutsideWriter) {
   EXPECT_EQ(model.tensor("four.dims")->n_dims, 4);
 }
 
+TEST(GgufReader, ReadsAScalarOfAnOutsideWriter) {
+  const GgufFile model = GgufFile::open(PLANEGATE_TEST_DATA "/scalar.gguf");
+  const GgufTensor& tensor = *model.tensor("s");
+  EXPECT_EQ(tensor.n_dims, 0);
+  EXPECT_EQ(model.raw(tensor).shape, Shape(1, 1));
+  EXPECT_EQ(text_of(model.bytes(tensor)), bytes_of(2.5f));
+}
+
 TEST(GgufReader, ReadsAnotherAlignmentOfAnOutsideWriter) {
   const GgufFile model = GgufFile::open(PLANEGATE_TEST_DATA "/aligned_128.gguf");
   EXPECT_EQ(model.alignment(), 128);
@@ -199,6 +209,49 @@ TEST(GgufReader, ViewsOutliveAMove) {
   EXPECT_EQ(second.find("s"), entry);
   EXPECT_EQ(text_of(bytes), text_of(counting_bytes(32)));
   EXPECT_EQ(second.raw(*second.tensor("x")).bytes.data(), bytes.data());
+}
+
+TEST(GgufReader, ReadsAFileInMemory) {
+  const std::string image = small_image();
+  const auto bytes = std::as_bytes(std::span(image));
+  const GgufFile model = GgufFile::of_bytes("in memory", bytes);
+  EXPECT_EQ(model.path(), "in memory");
+  EXPECT_EQ(model.bytes(*model.tensor("y")).data(), bytes.data() + at::kYData);
+  try {
+    GgufFile::of_bytes("in memory", bytes.first(3));
+    ADD_FAILURE() << "accepted";
+  } catch (const GgufError& e) {
+    EXPECT_STREQ(e.what(), "in memory: byte 0: magic=truncated: 4 bytes, the file has 3 left");
+  }
+}
+
+TEST(GgufReader, LeavesTheMemoryOfItsCallerAlone) {
+  const std::string image = small_image();
+  constexpr size_t kPage = 4096;
+  const std::unique_ptr<char, decltype(&std::free)> page(
+      static_cast<char*>(std::aligned_alloc(kPage, kPage)), &std::free);
+  std::copy(image.begin(), image.end(), page.get());
+  const std::string_view held(page.get(), image.size());
+  GgufFile::of_bytes("in memory", std::as_bytes(std::span(held)));
+  EXPECT_EQ(held, image);
+}
+
+TEST(GgufReader, FindsEachOfManyNamesInAnyOrder) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 257; ++i) names.push_back(std::to_string(i * 101 % 257));
+  GgufWriter writer;
+  for (const std::string& name : names) {
+    writer.add_string("key " + name, name);
+    writer.add_tensor(name, "i8", {1}, counting_bytes(1));
+  }
+  const TempDir dir;
+  const GgufFile model = open_image(dir, image_of(writer));
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(model.tensor(names[i]), &model.tensors()[i]);
+    EXPECT_EQ(model.get<std::string_view>("key " + names[i]), names[i]);
+    EXPECT_EQ(model.tensor(names[i] + " "), nullptr);
+    EXPECT_EQ(model.find(names[i]), nullptr);
+  }
 }
 
 TEST(GgufReader, AcceptsVersion2) {

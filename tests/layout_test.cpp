@@ -120,6 +120,48 @@ TEST(Layout, SdaLeavesTailTokensOnly) {
   }
 }
 
+TEST(Layout, WDscLeavesTheRowThatAnOddOdIsRoundedUpBy) {
+  for (const Shape& shape : small_shapes()) {
+    const int64_t od_even = (shape.od() + 1) / 2 * 2;
+    test_bits(describe<q6_k::WDsc>(), shape,
+              [&](int64_t at) { return at / 8 % od_even >= shape.od(); });
+  }
+}
+
+TEST(Layout, Pad40LeavesTwoBytesBehindEveryScale) {
+  for (const Shape& shape : small_shapes()) {
+    test_bits(describe<q8_act::Pad40>(), shape,
+              [](int64_t at) { return at % 40 == 2 || at % 40 == 3; });
+  }
+}
+
+TEST(Layout, WDscEqualsItsClosedForm) {
+  const Field& dsc = describe<q6_k::WDsc>().fields[0];
+  for (const int64_t od : {1, 6, 7}) {
+    const int64_t od_even = od + od % 2;
+    for (int64_t row = 0; row < od; ++row) {
+      for (int64_t k = 0; k < 512; k += 16) {
+        ASSERT_EQ(offset_of(dsc, Shape(od, 512), row, k),
+                  32 * (2 * (k / 32 * od_even + row) + k / 16 % 2))
+            << "od " << od << " row " << row << " k " << k;
+      }
+    }
+  }
+}
+
+TEST(Layout, Pad40EqualsItsClosedForm) {
+  const Contract& pad40 = describe<q8_act::Pad40>();
+  const Shape shape(1, 512, 5);
+  for (int64_t token = 0; token < 5; ++token) {
+    for (int64_t k = 0; k < 512; ++k) {
+      const int64_t block = (token * 16 + k / 32) * 40;
+      ASSERT_EQ(offset_of(pad40.fields[0], shape, token, k), 8 * block);
+      ASSERT_EQ(offset_of(pad40.fields[1], shape, token, k), 8 * (block + 4 + k % 32));
+      ASSERT_EQ(offset_of(pad40.fields[2], shape, token, k), 8 * (block + 36));
+    }
+  }
+}
+
 TEST(Layout, Qa8EqualsItsClosedForm) {
   const Field& codes = describe<q8_act::Qa8>().fields[0];
   const Shape shape(1, 512, 200);
@@ -173,6 +215,7 @@ TEST(Layout, PrintsFromTheOutermostMode) {
   EXPECT_EQ(text(q6_k::Raw::Sc::kField.layout), "row:nsb*210  sb:210  sub:1  @192");
   EXPECT_EQ(text(q8_act::Qa8::Codes::kField.layout),
             "tile:id*64  chunk:2048  token:32  k:1  xor<3,4,3>");
+  EXPECT_EQ(text(q6_k::WDsc::Dsc::kField.layout), "chunk:od_even*8  row:8  sub:4");
 }
 
 TEST(Layout, PrintsSizesInNamedExtents) {
@@ -252,8 +295,10 @@ TEST(Layout, NestsHoldsForEveryContract) {
   all_nest(describe<q6_k::Raw>());
   all_nest(describe<q6_k::Padded>());
   all_nest(describe<q6_k::WExp>());
+  all_nest(describe<q6_k::WDsc>());
   all_nest(describe<q8_act::Qa8>());
   all_nest(describe<q8_act::Sda>());
+  all_nest(describe<q8_act::Pad40>());
 }
 
 TEST(Layout, NestsRefusesOverlappingStrides) {

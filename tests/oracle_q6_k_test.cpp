@@ -197,6 +197,12 @@ TEST(Q6KMirror, RefusesWrongSizesAndFormatsAndWritesNothing) {
   expect_refused_untouched<q6_k::Raw>(tensor("f32", shape, bytes), 840, "format=f32");
   expect_refused_untouched<q6_k::Raw>(tensor("q6_K", shape, truncated), 840, "raw.bytes=839");
   expect_refused_untouched<q6_k::Raw>(tensor("q6_K", shape, bytes), 841, "raw=841");
+  expect_refused_untouched<q6_k::Padded>(tensor("q8_0", shape, bytes), 896, "format=q8_0");
+  expect_refused_untouched<q6_k::Padded>(tensor("q6_K", shape, truncated), 896, "raw.bytes=839");
+  expect_refused_untouched<q6_k::Padded>(tensor("q6_K", shape, bytes), 840, "padded=840");
+  expect_refused_untouched<q6_k::WDsc>(tensor("q8_0", shape, bytes), 256, "format=q8_0");
+  expect_refused_untouched<q6_k::WDsc>(tensor("q6_K", shape, truncated), 256, "raw.bytes=839");
+  expect_refused_untouched<q6_k::WDsc>(tensor("q6_K", shape, bytes), 257, "w_dsc=257");
 }
 
 TEST(Q6KOracle, CountsBlocksAndRefusesAPartOfOne) {

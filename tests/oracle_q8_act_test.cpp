@@ -316,6 +316,9 @@ TEST(ActivationMirrors, RefuseWrongSizesAndFormatsAndWriteNothing) {
   expect_refused_untouched<q8_act::Sda>(tensor("f32", shape, bytes), 8 * 256, "format=f32");
   expect_refused_untouched<q8_act::Sda>(tensor("q8_0", shape, longer), 8 * 256, "raw.bytes=817");
   expect_refused_untouched<q8_act::Sda>(tensor("q8_0", shape, bytes), 8 * 256 + 1, "sda=2049");
+  expect_refused_untouched<q8_act::Pad40>(tensor("f32", shape, bytes), 960, "format=f32");
+  expect_refused_untouched<q8_act::Pad40>(tensor("q8_0", shape, longer), 960, "raw.bytes=817");
+  expect_refused_untouched<q8_act::Pad40>(tensor("q8_0", shape, bytes), 959, "pad40=959");
 }
 
 TEST(Q8Lattice, UsesEveryCodeOfItsRangeAndScaleOne) {

@@ -5,7 +5,8 @@
 
 #include "kernels/q6_k/staging.h"
 
-/// Policies: where 16 centred codes of a row come from and how they get into shared memory.
+/// Policies: where 16 centred codes of a row come from. `piece()` gives them in registers,
+/// `stage()` puts them into shared memory; tail rows (`valid` false) are zeros and not read.
 namespace planegate::kernels::q6_k {
 inline namespace PLANEGATE_SIMT_ABI {
 
@@ -25,9 +26,7 @@ struct StoredCodes {
   static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
     return simt::bind_plane<ContractTag>(request, binder);
   }
-  static std::vector<FieldUse> reads() {
-    return {{&describe<ContractTag>(), {"codes"}}, {&describe<formats::Raw>(), {"sc", "d"}}};
-  }
+  static FieldUse reads() { return {&describe<ContractTag>(), {"codes"}}; }
   static std::vector<Policy> policies() {
     return {address_policy(describe<ContractTag>(), ContractTag::Codes::kField),
             {"code staging", Staging::kName},
@@ -40,8 +39,9 @@ struct StoredCodes {
   }
 };
 
-/// Codes expanded in the kernel from ql and qh of the file's own blocks: the control arm.
-template <class ContractTag>
+/// Codes expanded in the kernel from ql and qh of a plane that keeps the file's blocks; `Loads`
+/// says how their bytes are read.
+template <class ContractTag, class Loads>
 struct ExpandedCodes {
   using Contract = ContractTag;
   using Plane = PlanePtr<ContractTag>;
@@ -49,34 +49,76 @@ struct ExpandedCodes {
   static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
     return simt::bind_plane<ContractTag>(request, binder);
   }
-  static std::vector<FieldUse> reads() {
-    return {{&describe<ContractTag>(), {"ql", "qh", "sc", "d"}}};
-  }
+  static FieldUse reads() { return {&describe<ContractTag>(), {"ql", "qh"}}; }
   static std::vector<Policy> policies() {
     return {address_policy(describe<ContractTag>(), ContractTag::Ql::kField),
-            {"code staging", "expanded bytewise from ql and qh"},
-            {"tail rows", "tail rows zero by select"}};
+            {"code staging", Loads::kName},
+            {"tail rows", "zero by select"}};
   }
 
+  static PLANEGATE_DEVICE Words4 piece(const Plane& plane, int64_t row, int64_t k) {
+    return Loads::template piece<ContractTag>(plane, row, k);
+  }
   static PLANEGATE_DEVICE void stage(SharedPtr<Words4> to, const Plane& plane, int64_t row,
                                      int64_t k, bool valid) {
-    Words4 piece = {};
-    if (valid) {
-      PLANEGATE_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        piece.w[i] =
-            simt::pack_bytes(code(plane, row, k + 4 * i), code(plane, row, k + 4 * i + 1),
-                             code(plane, row, k + 4 * i + 2), code(plane, row, k + 4 * i + 3));
-      }
+    Words4 codes = {};
+    if (valid) codes = piece(plane, row, k);
+    to.store(0, codes);
+  }
+};
+
+/// One byte of ql and one of qh for every code: the control arm's way.
+struct ExpandBytewise {
+  static constexpr const char* kName = "expanded from ql and qh, bytewise";
+
+  template <class ContractTag>
+  static PLANEGATE_DEVICE Words4 piece(const PlanePtr<ContractTag>& plane, int64_t row, int64_t k) {
+    Words4 codes;
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const int64_t at = k + 4 * i;
+      codes.w[i] = simt::pack_bytes(code(plane, row, at), code(plane, row, at + 1),
+                                    code(plane, row, at + 2), code(plane, row, at + 3));
     }
-    to.store(0, piece);
+    return codes;
   }
 
  private:
-  static PLANEGATE_DEVICE uint32_t code(const Plane& plane, int64_t row, int64_t k) {
+  template <class ContractTag>
+  static PLANEGATE_DEVICE uint32_t code(const PlanePtr<ContractTag>& plane, int64_t row,
+                                        int64_t k) {
     const uint32_t low = plane.template bits<typename ContractTag::Ql>(row, k);
     const uint32_t high = plane.template bits<typename ContractTag::Qh>(row, k);
     return (low | high << 4) - static_cast<uint32_t>(formats::kCentre);
+  }
+};
+
+/// One 16-byte load of ql and one of qh for 16 codes. @pre blocks start at 16-byte addresses.
+struct Expand16 {
+  static constexpr const char* kName = "expanded from ql and qh, 16-byte loads";
+
+  template <class ContractTag>
+  static PLANEGATE_DEVICE Words4 piece(const PlanePtr<ContractTag>& plane, int64_t row, int64_t k) {
+    static_assert(ContractTag::kAlignmentBytes % 16 == 0);
+    using Ql = typename ContractTag::Ql;
+    using Qh = typename ContractTag::Qh;
+    const Words4 low = plane.template at<Ql>(row, k).template cast<const Words4>().load();
+    const Words4 high = plane.template at<Qh>(row, k).template cast<const Words4>().load();
+    const int low_shift = plane.template shift<Ql>(row, k);
+    const int high_shift = plane.template shift<Qh>(row, k);
+    Words4 codes;
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      codes.w[i] = centred((low.w[i] >> low_shift & 0x0F0F0F0Fu) |
+                           (high.w[i] >> high_shift & 0x03030303u) << 4);
+    }
+    return codes;
+  }
+
+ private:
+  /// Four codes 0..63, less 32 each, without borrows between them.
+  static PLANEGATE_DEVICE uint32_t centred(uint32_t codes) {
+    return ((codes | 0x80808080u) - 0x20202020u) ^ 0x80808080u;
   }
 };
 

@@ -1,44 +1,34 @@
 #include "kernels/q6_k/consumers.h"
 
-#include <planegate/devices/device.h>
-
-#include "kernels/q6_k/known_bad/w_exp_bytewise_padded.h"
-#include "kernels/q6_k/known_bad/w_exp_copy16_padded.h"
-#include "kernels/q6_k/known_bad/w_exp_cp_async_padded.h"
-#include "kernels/q6_k/raw_expand.h"
-#include "kernels/q6_k/w_exp_bytewise.h"
-#include "kernels/q6_k/w_exp_copy16.h"
-#include "kernels/q6_k/w_exp_cp_async.h"
+#include "kernels/q6_k/known_bad/variants.h"
 
 namespace planegate::kernels::q6_k {
 namespace {
 
-/// A variant with the launches of both devices, as far as both were built.
-ConsumerSpec both(ConsumerSpec consumer, [[maybe_unused]] LaunchFn (*cuda)()) {
+template <class List>
+std::vector<ConsumerSpec> consumers(List list, [[maybe_unused]] std::vector<LaunchFn> (*cuda)()) {
+  std::vector<ConsumerSpec> all = described(list);
+  const std::vector<LaunchFn> host = launches(list);
+  for (size_t i = 0; i < all.size(); ++i) all[i].launches = {{DeviceKind::kHost, host[i]}};
 #if PLANEGATE_HAVE_CUDA
-  consumer.launches.push_back({DeviceKind::kCuda, cuda()});
+  const std::vector<LaunchFn> device = cuda();
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].launches.push_back({DeviceKind::kCuda, device[i]});
+  }
 #endif
-  return consumer;
+  return all;
 }
-
-#if !PLANEGATE_HAVE_CUDA
-#define PLANEGATE_BOTH(variant) both(variant(), nullptr)
-#else
-#define PLANEGATE_BOTH(variant) both(variant(), variant##_cuda)
-#endif
 
 }  // namespace
 
 void register_consumers(Catalog& catalog) {
-  catalog.add(PLANEGATE_BOTH(raw_expand));
-  catalog.add(PLANEGATE_BOTH(w_exp_bytewise));
-  catalog.add(PLANEGATE_BOTH(w_exp_copy16));
-  catalog.add(PLANEGATE_BOTH(w_exp_cp_async));
+  for (ConsumerSpec& consumer : consumers(Variants{}, cuda_launches)) {
+    catalog.add(std::move(consumer));
+  }
 }
 
 std::vector<ConsumerSpec> known_bad_consumers() {
-  return {PLANEGATE_BOTH(w_exp_bytewise_padded), PLANEGATE_BOTH(w_exp_copy16_padded),
-          PLANEGATE_BOTH(w_exp_cp_async_padded)};
+  return consumers(KnownBadVariants{}, known_bad_cuda_launches);
 }
 
 }  // namespace planegate::kernels::q6_k

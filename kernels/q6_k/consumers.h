@@ -1,10 +1,13 @@
 #pragma once
 
+#include <vector>
+
 #include <planegate/core/catalog.h>
 
 namespace planegate::kernels::q6_k {
 
-/// Registers the q6_K consumers: raw/expand, w_exp/bytewise, w_exp/copy16, w_exp/cp_async.
+/// Registers the q6_K consumers of variants.h with the launches of both devices, as far as both
+/// were built.
 void register_consumers(Catalog& catalog);
 
 /// Consumers that are wrong on purpose, for `demo` and the tests: each is a registered consumer

@@ -3,7 +3,7 @@
 #include <planegate/formats/q8_act/contracts.h>
 #include <planegate/simt/stamp.h>
 
-#include "kernels/q6_k/codes.h"
+#include "kernels/q6_k/scales.h"
 
 namespace planegate::kernels::q6_k {
 inline namespace PLANEGATE_SIMT_ABI {
@@ -20,34 +20,36 @@ using simt::SharedRef;
 /// through double-buffered shared memory. Eight warps stand 2 x 4 over the tile, 32 tokens x 32
 /// rows each. A sub-block of 16 elements is one exact int32 mma and one f32 scale-add:
 /// acc += float(dot) * ((d * sc) * d_x).
-/// `Codes` says where weight codes come from, `Staging` moves the activations.
-template <class Codes, class Staging>
+/// `Codes` and `Scales` say where the weights come from, `Staging` moves the activations. With
+/// kSplits > 1 the steps are dealt to as many blocks, and y is (split, nt, od) partial sums.
+template <class Codes_, class Scales_, class Staging, int kSplits = 1>
 struct GemmS8 {
+  using Codes = Codes_;
+  using Scales = Scales_;
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocks = 3;
   static constexpr int kTileTokens = 64;
   static constexpr int kTileRows = 128;
   static constexpr int kStepElems = 64;
   static constexpr int kStepChunks = 2;
-  static constexpr int kStepSubs = 4;
   static constexpr int kRowPieces = 5;  ///< 64 codes and 16 bytes that keep rows off one bank
   static constexpr int kTilePieces = 128;
   static constexpr int kScalePieces = 16;
   static constexpr int kStageA = kStepChunks * kTilePieces;
   static constexpr int kStageAScale = kStepChunks * kScalePieces;
   static constexpr int kStageB = kTileRows * kRowPieces;
-  static constexpr int kStageBScale = kStepSubs * kTileRows;
+  static constexpr int kStageBScale = kStepChunks * kTileRows / 2;
 
   struct Shared {
     Words4 a[2 * kStageA];             // (stage, chunk, token x half swizzled)
     Words4 a_scale[2 * kStageAScale];  // (stage, chunk, rg x q): d_x and sums of 4 tokens
     Words4 b[2 * kStageB];             // (stage, row, piece)
-    float b_scale[2 * kStageBScale];   // (stage, sub, row): d * sc
+    Words4 b_scale[2 * kStageBScale];  // (stage, chunk, row pair): d * sc of (row, half)
   };
 
   struct Args {
     typename Codes::Plane codes;    // (od, id)
-    PlanePtr<formats::Raw> scales;  // (od, id)
+    typename Scales::Plane scales;  // (od, id)
     PlanePtr<Qa8> qa8;              // (nt, id)
     PlanePtr<Sda> sda;              // (nt, id)
     GlobalPtr<float> y;             // (nt, od)
@@ -59,16 +61,18 @@ struct GemmS8 {
   using Accumulators = float[2][4][4];  // (16-token tile, 8-row tile, fragment)
 
   static simt::Grid grid(const Shape& shape) {
-    return {(shape.od() + kTileRows - 1) / kTileRows, (shape.nt() + kTileTokens - 1) / kTileTokens};
+    return {(shape.od() + kTileRows - 1) / kTileRows,
+            (shape.nt() + kTileTokens - 1) / kTileTokens * kSplits};
   }
 
-  static Args bind(const LaunchRequest& request, simt::Binder& binder, uint32_t instance) {
+  static Args bind(const LaunchRequest& request, simt::Binder& binder, uint32_t instance,
+                   const DeviceBuffer& y) {
     const BoundPlane& codes = simt::requested<typename Codes::Contract>(request);
     Args args{Codes::bind(request, binder),
-              simt::bind_plane<formats::Raw>(request, binder),
+              Scales::bind(request, binder),
               simt::bind_plane<Qa8>(request, binder),
               simt::bind_plane<Sda>(request, binder),
-              binder.pointer<float>(*request.y),
+              binder.pointer<float>(y),
               {},
               simt::stamp_words(instance, codes),
               request.shape.od(),
@@ -82,10 +86,12 @@ struct GemmS8 {
     simt::leave_stamp(args.stamps, args.stamp);
     Accumulators acc = {};
     const int steps = static_cast<int>(args.id / kStepElems);
-    stage(args, shared, 0);
+    const int begin = steps * split() / kSplits;
+    const int end = steps * (split() + 1) / kSplits;
+    if (begin < end) stage(args, shared, begin);
     simt::cp_async_commit();
-    for (int step = 0; step < steps; ++step) {
-      if (step + 1 < steps) stage(args, shared, step + 1);
+    for (int step = begin; step < end; ++step) {
+      if (step + 1 < end) stage(args, shared, step + 1);
       simt::cp_async_commit();
       simt::cp_async_wait<1>();
       simt::sync_threads();
@@ -96,6 +102,14 @@ struct GemmS8 {
   }
 
  private:
+  static PLANEGATE_DEVICE int split() { return simt::block_y() % kSplits; }
+  static PLANEGATE_DEVICE int64_t first_token() {
+    return static_cast<int64_t>(simt::block_y() / kSplits) * kTileTokens;
+  }
+  static PLANEGATE_DEVICE int64_t first_row() {
+    return static_cast<int64_t>(simt::block_x()) * kTileRows;
+  }
+
   static PLANEGATE_DEVICE void stage(const Args& args, SharedRef<Shared> shared, int step) {
     stage_activations(args, shared, step);
     stage_codes(args, shared, step);
@@ -104,7 +118,7 @@ struct GemmS8 {
 
   static PLANEGATE_DEVICE void stage_activations(const Args& args, SharedRef<Shared> shared,
                                                  int step) {
-    const int64_t token0 = static_cast<int64_t>(simt::block_y()) * kTileTokens;
+    const int64_t token0 = first_token();
     const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
     const auto a = shared.at(&Shared::a) + step % 2 * kStageA;
     const auto a_scale = shared.at(&Shared::a_scale) + step % 2 * kStageAScale;
@@ -124,7 +138,7 @@ struct GemmS8 {
   }
 
   static PLANEGATE_DEVICE void stage_codes(const Args& args, SharedRef<Shared> shared, int step) {
-    const int64_t row0 = static_cast<int64_t>(simt::block_x()) * kTileRows;
+    const int64_t row0 = first_row();
     const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
     const auto b = shared.at(&Shared::b) + step % 2 * kStageB;
     PLANEGATE_UNROLL
@@ -137,21 +151,10 @@ struct GemmS8 {
   }
 
   static PLANEGATE_DEVICE void stage_scales(const Args& args, SharedRef<Shared> shared, int step) {
-    const int64_t row0 = static_cast<int64_t>(simt::block_x()) * kTileRows;
-    const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
     const auto b_scale = shared.at(&Shared::b_scale) + step % 2 * kStageBScale;
-    PLANEGATE_UNROLL
-    for (int i = simt::thread(); i < kStageBScale; i += kThreads) {
-      const int64_t row = row0 + i % kTileRows;
-      const int64_t k = k0 + i / kTileRows * formats::kSubBlockElems;
-      float scale = 0.0f;
-      if (row < args.od) {
-        const float d = simt::half_to_float(args.scales.template bits<formats::Raw::D>(row, k));
-        scale = d * static_cast<float>(
-                        static_cast<int8_t>(args.scales.template bits<formats::Raw::Sc>(row, k)));
-      }
-      b_scale.store(i, scale);
-    }
+    Scales::template stage<kThreads, kTileRows, kStepChunks>(
+        b_scale.template cast<float>(), args.scales, first_row(),
+        static_cast<int64_t>(step) * kStepElems, args.od);
   }
 
   static PLANEGATE_DEVICE void multiply(SharedRef<Shared> shared, int stage_index,
@@ -171,44 +174,45 @@ struct GemmS8 {
       float d_x[4];
       PLANEGATE_UNROLL
       for (int i = 0; i < 4; ++i) d_x[i] = simt::half_to_float(words.w[i] & 0xFFFFu);
-      PLANEGATE_UNROLL
-      for (int half = 0; half < 2; ++half) {
-        multiply_sub_block(shared, stage_index, chunk * 2 + half, half, fragments, d_x, acc);
-      }
+      multiply_chunk(shared, stage_index, chunk, fragments, d_x, acc);
     }
   }
 
-  static PLANEGATE_DEVICE void multiply_sub_block(SharedRef<Shared> shared, int stage_index,
-                                                  int sub, int half, const Words4 (&fragments)[2],
-                                                  const float (&d_x)[4], Accumulators& acc) {
+  static PLANEGATE_DEVICE void multiply_chunk(SharedRef<Shared> shared, int stage_index, int chunk,
+                                              const Words4 (&fragments)[2], const float (&d_x)[4],
+                                              Accumulators& acc) {
     const int warp_row = simt::warp() % 4 * 32;
     const auto b = (shared.at(&Shared::b) + stage_index * kStageB).template cast<const uint32_t>();
-    const auto b_scale = shared.at(&Shared::b_scale) + stage_index * kStageBScale + sub * kTileRows;
+    const auto b_scale = shared.at(&Shared::b_scale) + stage_index * kStageBScale;
     PLANEGATE_UNROLL
     for (int rows = 0; rows < 4; ++rows) {
       const int row = warp_row + rows * 8;
-      const uint32_t codes =
-          b.load(((row + simt::lane() / 4) * kRowPieces + sub) * 4 + simt::lane() % 4);
-      const Pair scale = b_scale.template cast<const Pair>().load(row / 2 + simt::lane() % 4);
+      // Both halves of the lane's two rows.
+      const RowPair scale = (b_scale.template cast<const RowPair>())
+                                .load((chunk * kTileRows + row) / 2 + simt::lane() % 4);
       PLANEGATE_UNROLL
-      for (int tile = 0; tile < 2; ++tile) {
-        FragmentC c = {};
-        const Words4& a = fragments[tile];
-        simt::mma_m16n8k16_s8(c, FragmentA{a.w[2 * half], a.w[2 * half + 1]}, codes);
-        float(&sum)[4] = acc[tile][rows];
-        sum[0] += static_cast<float>(c.c[0]) * (scale.first * d_x[2 * tile]);
-        sum[1] += static_cast<float>(c.c[1]) * (scale.second * d_x[2 * tile]);
-        sum[2] += static_cast<float>(c.c[2]) * (scale.first * d_x[2 * tile + 1]);
-        sum[3] += static_cast<float>(c.c[3]) * (scale.second * d_x[2 * tile + 1]);
+      for (int half = 0; half < 2; ++half) {
+        const uint32_t codes = b.load(
+            ((row + simt::lane() / 4) * kRowPieces + chunk * 2 + half) * 4 + simt::lane() % 4);
+        PLANEGATE_UNROLL
+        for (int tile = 0; tile < 2; ++tile) {
+          FragmentC c = {};
+          const Words4& a = fragments[tile];
+          simt::mma_m16n8k16_s8(c, FragmentA{a.w[2 * half], a.w[2 * half + 1]}, codes);
+          float(&sum)[4] = acc[tile][rows];
+          sum[0] += static_cast<float>(c.c[0]) * (scale.of[0][half] * d_x[2 * tile]);
+          sum[1] += static_cast<float>(c.c[1]) * (scale.of[1][half] * d_x[2 * tile]);
+          sum[2] += static_cast<float>(c.c[2]) * (scale.of[0][half] * d_x[2 * tile + 1]);
+          sum[3] += static_cast<float>(c.c[3]) * (scale.of[1][half] * d_x[2 * tile + 1]);
+        }
       }
     }
   }
 
   static PLANEGATE_DEVICE void store(const Args& args, const Accumulators& acc) {
-    const int64_t token0 = static_cast<int64_t>(simt::block_y()) * kTileTokens +
-                           simt::warp() / 4 * 32 + simt::lane() / 4;
-    const int64_t row0 = static_cast<int64_t>(simt::block_x()) * kTileRows + simt::warp() % 4 * 32 +
-                         simt::lane() % 4 * 2;
+    const int64_t token0 = first_token() + simt::warp() / 4 * 32 + simt::lane() / 4;
+    const int64_t row0 = first_row() + simt::warp() % 4 * 32 + simt::lane() % 4 * 2;
+    const GlobalPtr<float> y = args.y + split() * args.nt * args.od;
     PLANEGATE_UNROLL
     for (int tile = 0; tile < 2; ++tile) {
       PLANEGATE_UNROLL
@@ -218,15 +222,15 @@ struct GemmS8 {
           const int64_t token = token0 + tile * 16 + i / 2 * 8;
           const int64_t row = row0 + rows * 8 + i % 2;
           if (token < args.nt && row < args.od) {
-            args.y.store(token * args.od + row, acc[tile][rows][i]);
+            y.store(token * args.od + row, acc[tile][rows][i]);
           }
         }
       }
     }
   }
 
-  struct alignas(8) Pair {
-    float first, second;
+  struct alignas(16) RowPair {
+    float of[2][2];  // (row, half)
   };
 
   /// Position of the 16-byte piece `half` of a token inside its tile.

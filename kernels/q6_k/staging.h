@@ -14,7 +14,7 @@ using simt::Words4;
 /// Sixteen one-byte loads.
 struct Bytewise {
   static constexpr const char* kName = "bytewise";
-  static constexpr const char* kTail = "tail rows zero by select";
+  static constexpr const char* kTail = "zero by select";
 
   static PLANEGATE_DEVICE void copy(SharedPtr<Words4> to, GlobalPtr<const std::byte> from,
                                     bool valid) {
@@ -34,7 +34,7 @@ struct Bytewise {
 /// One 16-byte load.
 struct Copy16 {
   static constexpr const char* kName = "16-byte load";
-  static constexpr const char* kTail = "tail rows zero by select";
+  static constexpr const char* kTail = "zero by select";
 
   static PLANEGATE_DEVICE void copy(SharedPtr<Words4> to, GlobalPtr<const std::byte> from,
                                     bool valid) {
@@ -47,7 +47,7 @@ struct Copy16 {
 /// cp.async, tail rows by source size 0.
 struct CpAsync16 {
   static constexpr const char* kName = "cp.async";
-  static constexpr const char* kTail = "tail rows zero by source size 0";
+  static constexpr const char* kTail = "zero by source size 0";
 
   static PLANEGATE_DEVICE void copy(SharedPtr<Words4> to, GlobalPtr<const std::byte> from,
                                     bool valid) {

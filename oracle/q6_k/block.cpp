@@ -32,12 +32,20 @@ void decode_codes(const std::byte* bytes, uint8_t* codes) {
   }
 }
 
+Scales decode_scales(const std::byte* bytes) {
+  Scales scales;
+  bytes += kHalves * (kQlBytes + kQhBytes);
+  std::memcpy(scales.sc.data(), bytes, kSubBlocks);
+  scales.d_bits = load_f16(bytes + kSubBlocks);
+  return scales;
+}
+
 Block decode(const std::byte* bytes) {
   Block block;
   decode_codes(bytes, block.codes.data());
-  bytes += kHalves * (kQlBytes + kQhBytes);
-  std::memcpy(block.sc.data(), bytes, kSubBlocks);
-  block.d_bits = load_f16(bytes + kSubBlocks);
+  const Scales scales = decode_scales(bytes);
+  block.sc = scales.sc;
+  block.d_bits = scales.d_bits;
   return block;
 }
 

@@ -18,6 +18,15 @@ struct Block {
   friend bool operator==(const Block&, const Block&) = default;
 };
 
+/// The scales of one block, without its codes.
+struct Scales {
+  std::array<int8_t, kSubBlocks> sc;
+  uint16_t d_bits = 0;  ///< f16
+};
+
+/// Reads the scales of one block of 210 bytes.
+Scales decode_scales(const std::byte* bytes);
+
 /// Reads the 256 codes of one block of 210 bytes.
 void decode_codes(const std::byte* bytes, uint8_t* codes);
 

@@ -38,20 +38,6 @@ void dequantise(const RawTensor& raw, int64_t line, std::span<double> values) {
   }
 }
 
-std::optional<NonFiniteScale> first_non_finite(const RawTensor& raw) {
-  require_tensor(raw, kFormat, size_bytes(raw.shape));
-  const int64_t nsb = raw.shape.nsb();
-  const std::byte* block_end = raw.bytes.data();
-  for (int64_t row = 0; row < raw.shape.od(); ++row) {
-    for (int64_t sb = 0; sb < nsb; ++sb) {
-      block_end += kBlockBytes;
-      const uint16_t d_bits = load_f16(block_end - sizeof(uint16_t));
-      if (!f16_is_finite(d_bits)) return NonFiniteScale{row, sb, d_bits};
-    }
-  }
-  return std::nullopt;
-}
-
 Block draw_block(const LatticeDraw& draw, int64_t row, int64_t sb) {
   Block block;
   int64_t k = sb * kBlockElems;
@@ -105,10 +91,19 @@ void sample(const Shape& shape, uint64_t seed, std::span<std::byte> bytes) {
 }  // namespace
 
 void register_oracle(Catalog& catalog) {
-  catalog.add(FormatOracle{
-      kFormat, Role::kWeights, size_bytes, dequantise, lattice, first_non_finite, sample, {}});
+  catalog.add(FormatOracle{kFormat,
+                           Role::kWeights,
+                           size_bytes,
+                           dequantise,
+                           lattice,
+                           first_non_finite,
+                           sample,
+                           {},
+                           kSubBlockElems});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::Raw>(), mirror_raw});
+  catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::Padded>(), mirror_padded});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::WExp>(), mirror_w_exp});
+  catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::WDsc>(), mirror_w_dsc});
 }
 
 }  // namespace planegate::oracle::q6_k

@@ -60,15 +60,17 @@ std::byte* write_codes(const TileSource& source, std::byte* to) {
   return to;
 }
 
+int32_t sum_of_codes(const std::byte* codes) {
+  int32_t sum = 0;
+  for (int64_t e = 0; e < kChunkElems; ++e) sum += static_cast<int8_t>(*codes++);
+  return sum;
+}
+
 std::byte* write_word(const std::byte* chunk, std::byte* to) {
   uint16_t word[2] = {0, 0};
   if (chunk != nullptr) {
     word[0] = load_f16(chunk);
-    int sum = 0;
-    for (int64_t e = 0; e < kChunkElems; ++e) {
-      sum += static_cast<int8_t>(chunk[sizeof(uint16_t) + static_cast<size_t>(e)]);
-    }
-    word[1] = static_cast<uint16_t>(sum);
+    word[1] = static_cast<uint16_t>(sum_of_codes(chunk + sizeof(uint16_t)));
   }
   std::memcpy(to, word, sizeof word);
   return to + sizeof word;
@@ -85,6 +87,20 @@ std::byte* write_scales(const TileSource& source, std::byte* to) {
     }
   }
   return to;
+}
+
+/// d, two bytes of padding, the codes, their sum.
+std::byte* write_block(const std::byte* chunk, std::byte* to) {
+  std::memcpy(to, chunk, sizeof(uint16_t));
+  chunk += sizeof(uint16_t);
+  to += sizeof(uint16_t);
+  *to++ = std::byte{0};
+  *to++ = std::byte{0};
+  std::memcpy(to, chunk, kChunkElems);
+  to += kChunkElems;
+  const int32_t sum = sum_of_codes(chunk);
+  std::memcpy(to, &sum, sizeof sum);
+  return to + sizeof sum;
 }
 
 /// Walks the tiles in the plane's order: [ceil(nt/64)][id/32].
@@ -122,6 +138,22 @@ void mirror_qa8(const RawTensor& raw, std::span<std::byte> plane) {
 
 void mirror_sda(const RawTensor& raw, std::span<std::byte> plane) {
   walk_tiles(raw, describe<planegate::q8_act::Sda>(), kSdaTileBytes, plane, write_scales);
+}
+
+void mirror_pad40(const RawTensor& raw, std::span<std::byte> plane) {
+  require_tensor(raw, kFormat, size_bytes(raw.shape));
+  require_plane(describe<planegate::q8_act::Pad40>(), raw.shape, plane);
+  const int64_t nt = raw.shape.nt();
+  const int64_t chunks = raw.shape.id() / kChunkElems;
+  const int64_t token_bytes = static_cast<int64_t>(plane.size()) / nt;
+  for_ranges(nt, grain_of(nt, token_bytes), [&](int64_t token, int64_t end) {
+    const std::byte* from = raw.bytes.data() + token * (chunks * kChunkBytes);
+    std::byte* to = plane.data() + token * token_bytes;
+    for (int64_t left = (end - token) * chunks; left > 0; --left) {
+      to = write_block(from, to);
+      from += kChunkBytes;
+    }
+  });
 }
 
 }  // namespace planegate::oracle::q8_act

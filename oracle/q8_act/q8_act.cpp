@@ -75,9 +75,11 @@ void register_oracle(Catalog& catalog) {
                            lattice,
                            first_non_finite,
                            {},
-                           quantise});
+                           quantise,
+                           kChunkElems});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Qa8>(), mirror_qa8});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Sda>(), mirror_sda});
+  catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Pad40>(), mirror_pad40});
 }
 
 }  // namespace planegate::oracle::q8_act

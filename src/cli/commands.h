@@ -1,10 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/exit_code.h"
+
+namespace planegate {
+class Catalog;
+}
 
 namespace planegate::cli {
 
@@ -14,7 +19,8 @@ struct VerifyArguments {
   std::vector<std::string> planes;
   std::vector<std::string> consumers;
   std::string device = "auto";
-  int64_t nt = 70;
+  std::optional<int64_t> nt;     ///< empty: as many as each consumer takes, up to 70
+  std::vector<std::string> use;  ///< `PLANE=on|off`, for Dispatch
   uint64_t seed = 1;
   std::string json;
 };
@@ -29,11 +35,25 @@ struct SampleArguments {
   uint64_t seed = 1;
 };
 
+struct ExplainArguments {
+  std::string plane;
+  int64_t od = 0;
+  int64_t id = 0;
+  int64_t nt = 70;
+  std::string beside;  ///< empty: the plane alone
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
 ExitCode list();
 ExitCode demo(const DemoArguments& arguments);
 ExitCode sample(const SampleArguments& arguments);
+ExitCode explain(const ExplainArguments& arguments);
+
+/// What `explain` prints.
+/// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does
+///         not fit.
+std::string explanation(const Catalog& catalog, const ExplainArguments& arguments);
 
 }  // namespace planegate::cli

@@ -34,6 +34,7 @@ Json report_json(const GateReport& report) {
                {"unit", report.unit},
                {"seconds", report.seconds}};
   if (!report.reason.empty()) json["reason"] = report.reason;
+  if (report.refused) json["refused"] = true;
   if (report.difference.count > 0) json["difference"] = difference_json(report.difference);
   if (!report.diagnosis.empty()) json["diagnosis"] = report.diagnosis;
   if (!report.repeat.empty()) json["repeat"] = report.repeat;
@@ -49,10 +50,10 @@ std::string json_report(const RunRecord& run, const std::vector<GateReport>& rep
                {"planegate", PLANEGATE_VERSION},
                {"model", run.model},
                {"device", {{"name", run.device}, {"description", run.device_description}}},
-               {"nt", run.nt},
                {"seed", run.seed},
                {"exit_code", run.exit_code},
                {"reports", Json::array()}};
+  if (run.nt) json["nt"] = *run.nt;
   for (const GateReport& report : reports) json["reports"].push_back(report_json(report));
   // Names come from files: what is no UTF-8 is replaced, not refused.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ struct RunRecord {
   std::string model;
   std::string device;
   std::string device_description;
-  int64_t nt = 1;
+  std::optional<int64_t> nt;
   uint64_t seed = 1;
   int exit_code = 0;
 };

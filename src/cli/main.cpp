@@ -32,6 +32,7 @@ constexpr const char* kFooter =
     "  planegate verify                                   a small sample model, made on the spot\n"
     "  planegate verify model.gguf --tensor '*ffn_down*'  some tensors of a model\n"
     "  planegate verify model.gguf --consumer w_exp/cp_async --device cuda\n"
+    "  planegate explain w_exp --beside padded --od 70 --id 512\n"
     "  planegate demo                                     the bug that content checks cannot see";
 
 constexpr int64_t kMaxTokens = int64_t{1} << 32;
@@ -71,11 +72,22 @@ void add_verify(CLI::App& app, VerifyArguments& a) {
   add_names(app, "--consumer", a.consumers,
             "only this consumer and the planes it reads (repeatable)");
   add_device(app, a.device);
-  app.add_option("--nt", a.nt, "tokens")
-      ->check(CLI::Range(int64_t{1}, kMaxTokens))
-      ->capture_default_str();
+  app.add_option("--nt", a.nt, "tokens; without it 70, or 8 for consumers that take no more")
+      ->check(CLI::Range(int64_t{1}, kMaxTokens));
+  app.add_option("--use", a.use,
+                 "PLANE=on|off: which planes Dispatch may choose (also PLANEGATE_USE)");
   add_seed(app, a.seed, "of activations and synthetic payloads");
   app.add_option("--json", a.json, "write the reports to this file as well")->check(not_empty);
+}
+
+void add_explain(CLI::App& app, ExplainArguments& a) {
+  app.add_option("PLANE", a.plane, "as list names it")->required()->check(not_empty);
+  app.add_option("--od", a.od, "output dimension: rows of W")->required();
+  app.add_option("--id", a.id, "input dimension: weights per row")->required();
+  app.add_option("--nt", a.nt, "tokens")->capture_default_str();
+  app.add_option("--beside", a.beside,
+                 "compare with this plane, and show what its page strides read in PLANE")
+      ->check(not_empty);
 }
 
 /// CLI11 says of anything misspelt before the subcommand that no subcommand was given.
@@ -99,6 +111,7 @@ ExitCode run(int argc, char** argv) {
   VerifyArguments verify_arguments;
   DemoArguments demo_arguments;
   SampleArguments sample_arguments;
+  ExplainArguments explain_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -111,6 +124,9 @@ ExitCode run(int argc, char** argv) {
                    fmt::format("whose tensor names and shapes: {}", sample_names()))
       ->capture_default_str();
   add_seed(*sample_app, sample_arguments.seed, "of the weights");
+  auto* explain_app = app.add_subcommand(
+      "explain", "a plane's contract at one shape, alone or beside another plane");
+  add_explain(*explain_app, explain_arguments);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -128,6 +144,7 @@ ExitCode run(int argc, char** argv) {
   if (verify_app->parsed()) return verify(verify_arguments);
   if (list_app->parsed()) return list();
   if (sample_app->parsed()) return sample(sample_arguments);
+  if (explain_app->parsed()) return explain(explain_arguments);
   return demo(demo_arguments);
 }
 

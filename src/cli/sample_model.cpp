@@ -23,8 +23,8 @@ struct Sample {
 };
 
 constexpr Sample kSamples[] = {
-    {"mini", "tensor names of Qwen2.5-7B Q4_K_M, extents about 1/7, two blocks, a short vocabulary",
-     2, 73, 512, 2816, 2053},
+    {"mini", "tensor names of Qwen2.5-7B Q4_K_M, extents about 1/7, one block, a short vocabulary",
+     1, 73, 512, 2816, 1031},
     {"qwen2.5-7b", "the q6_K tensors of Qwen2.5-7B Q4_K_M at full size (1.25 GB)", 14, 512, 3584,
      18944, 152064},
 };

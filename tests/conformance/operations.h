@@ -203,6 +203,15 @@ struct MmaS8 {
   }
 };
 
+struct Dp4a {
+  static constexpr const char* kName = "dp4a";
+  static constexpr int kRounds = 16, kIn = 3, kOut = 1;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    const int32_t c = static_cast<int32_t>(in.load(2));
+    out.store(0, static_cast<uint32_t>(simt::dp4a(in.load(0), in.load(1), c)));
+  }
+};
+
 template <class Body>
 Operation operation() {
   constexpr int64_t threads = int64_t{Body::kRounds} * kThreads;
@@ -218,7 +227,7 @@ inline std::vector<Operation> all_operations() {
   return {operation<Coordinates>(), operation<HalfToFloat>(), operation<PackBytes>(),
           operation<Arithmetic>(),  operation<Loads>(),       operation<SharedAccess>(),
           operation<Shuffles>(),    operation<AsyncCopies>(), operation<Ldmatrix>(),
-          operation<MmaS8>()};
+          operation<MmaS8>(),       operation<Dp4a>()};
 }
 
 }  // namespace PLANEGATE_SIMT_ABI

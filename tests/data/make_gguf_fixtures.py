@@ -98,6 +98,35 @@ def write_every_type(path):
     finish(writer)
 
 
+def q6_k_payload(t, od, nsb):
+    """As payload(), with d = 2^-6 in every block, so that the values are finite."""
+    blocks = payload(t, od * nsb * 210).reshape(od, nsb, 210).copy()
+    blocks[:, :, 208:] = np.array([0x00, 0x24], np.uint8)
+    return blocks.reshape(od, nsb * 210)
+
+
+def write_split(path):
+    """split-00001-of-00003.gguf and so on: two tensors, two, one."""
+    writer = GGUFWriter(path, "test", split_max_tensors=2)
+    tensors = [
+        ("blk.0.ffn_down.weight", q6_k_payload(0, 3, 2), Ggml.Q6_K),
+        ("blk.0.attn_norm.weight", payload(1, 5 * 4), Ggml.F32),
+        ("blk.1.attn_norm.weight", payload(2, 5 * 4), Ggml.F32),
+        ("blk.1.ffn_down.weight", q6_k_payload(3, 2, 2), Ggml.Q6_K),
+        ("output.weight", q6_k_payload(4, 5, 1), Ggml.Q6_K),
+    ]
+    for name, data, kind in tensors:
+        writer.add_tensor(name, data, raw_dtype=kind)
+    finish(writer)
+
+
+def write_scalar(path):
+    """A tensor without dimensions."""
+    writer = GGUFWriter(path, "test")
+    writer.add_tensor("s", np.array(2.5, np.float32))
+    finish(writer)
+
+
 def write_big_endian(path):
     writer = GGUFWriter(path, "test", endianess=GGUFEndian.BIG)
     writer.add_uint32("test.u32", 7)
@@ -108,4 +137,6 @@ if __name__ == "__main__":
     write_mixed(HERE / "mixed.gguf")
     write_aligned(HERE / "aligned_128.gguf")
     write_every_type(HERE / "every_type.gguf")
+    write_split(HERE / "split.gguf")
+    write_scalar(HERE / "scalar.gguf")
     write_big_endian(HERE / "big_endian.gguf")

@@ -33,12 +33,11 @@ struct PaddedAddressCodes : StoredCodes<WExpAtPaddedStrides, Staging> {
   static PlanePtr<WExpAtPaddedStrides> bind(const LaunchRequest& request, simt::Binder& binder) {
     return simt::misbind_plane<WExpAtPaddedStrides, formats::WExp>(request, binder);
   }
-  static std::vector<FieldUse> reads() { return StoredCodes<formats::WExp, Staging>::reads(); }
+  static FieldUse reads() { return StoredCodes<formats::WExp, Staging>::reads(); }
   static std::vector<Policy> policies() {
-    return {
-        {"code address", "padded expression: " + text(WExpAtPaddedStrides::Codes::kField.layout)},
-        {"code staging", Staging::kName},
-        {"tail rows", Staging::kTail}};
+    std::vector<Policy> policies = StoredCodes<formats::WExp, Staging>::policies();
+    policies.front().name = "padded expression: " + text(WExpAtPaddedStrides::Codes::kField.layout);
+    return policies;
   }
 };
 

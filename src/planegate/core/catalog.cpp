@@ -26,6 +26,14 @@ void add_unique(std::vector<T>& all, T spec, Key key, const char* what) {
   all.push_back(std::move(spec));
 }
 
+template <class T, class Key>
+void replace_by(std::vector<T>& all, T spec, Key key, const char* what) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const T& t) { return key(t) == key(spec); });
+  if (found == all.end()) throw ContractError(what, key(spec), "not registered");
+  *found = std::move(spec);
+}
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -56,6 +64,13 @@ void Catalog::add(ConsumerSpec consumer) {
   add_unique(consumers_, std::move(consumer), kConsumerName, "consumer");
 }
 
+void Catalog::replace(ProducerSpec producer) {
+  replace_by(producers_, std::move(producer), kPlaneName, "producer of plane");
+}
+void Catalog::replace(ConsumerSpec consumer) {
+  replace_by(consumers_, std::move(consumer), kConsumerName, "consumer");
+}
+
 std::vector<const Contract*> Catalog::planes() const {
   std::vector<const Contract*> planes;
   for (const ProducerSpec& producer : producers_) planes.push_back(producer.plane);
@@ -68,6 +83,18 @@ const FormatOracle* Catalog::format(std::string_view name) const {
 const ConsumerSpec* Catalog::consumer(std::string_view name) const {
   return find_by(consumers_, kConsumerName, name);
 }
+std::vector<const ConsumerSpec*> Catalog::preference(std::string_view format,
+                                                     const Shape& shape) const {
+  std::vector<const ConsumerSpec*> found;
+  for (const ConsumerSpec& consumer : consumers_) {
+    const bool meant = consumer.meant_for == nullptr || consumer.meant_for(shape);
+    if (consumer.format == format && meant) found.push_back(&consumer);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const ConsumerSpec* a, const ConsumerSpec* b) { return a->rank < b->rank; });
+  return found;
+}
+
 const ProducerSpec* Catalog::producer(std::string_view plane) const {
   return find_by(producers_, kPlaneName, plane);
 }

@@ -19,6 +19,11 @@ class Catalog {
   void add(FormatOracle oracle);
   void add(ConsumerSpec consumer);
 
+  /// Puts a spec in the place of the registered one of the same name: a fault planted, a consumer
+  /// tuned. @throws ContractError when there is none.
+  void replace(ProducerSpec producer);
+  void replace(ConsumerSpec consumer);
+
   const std::vector<ProducerSpec>& producers() const { return producers_; }
   const std::vector<ConsumerSpec>& consumers() const { return consumers_; }
   const std::vector<FormatOracle>& formats() const { return formats_; }
@@ -28,6 +33,8 @@ class Catalog {
   /// Null when there is none.
   const FormatOracle* format(std::string_view name) const;
   const ConsumerSpec* consumer(std::string_view name) const;
+  /// The consumers of `format` that are meant for `shape`, best first.
+  std::vector<const ConsumerSpec*> preference(std::string_view format, const Shape& shape) const;
   const ProducerSpec* producer(std::string_view plane) const;
   /// @throws ContractError when the plane has no mirror.
   const MirrorSpec& mirror(const Contract& plane) const;

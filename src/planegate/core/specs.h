@@ -78,6 +78,8 @@ struct FormatOracle {
   std::function<void(const Shape&, uint64_t seed, std::span<std::byte> bytes)> sample;
   /// Activations only: f32 -> this format, by the definition of the quantiser.
   std::function<std::vector<std::byte>(const RawTensor& f32)> quantise;
+  /// Neighbouring elements that share all their scales; a divisor of every id the format takes.
+  int64_t scale_elems = 1;
 };
 
 /// A plane as a consumer receives it.
@@ -152,8 +154,10 @@ struct DeviceLaunch {
 
 /// A kernel variant under test.
 struct ConsumerSpec {
-  std::string name;    ///< `w_exp/cp_async`
-  std::string format;  ///< weight format, `q6_K`
+  std::string name;                           ///< `w_exp/cp_async`
+  std::string format;                         ///< weight format, `q6_K`
+  int rank = 0;                               ///< Dispatch prefers smaller ranks
+  bool (*meant_for)(const Shape&) = nullptr;  ///< shapes it competes for; null: all
   std::vector<FieldUse> reads;
   std::vector<Precondition> preconditions;
   Arithmetic arithmetic;
@@ -161,6 +165,7 @@ struct ConsumerSpec {
   std::string determinism_reason;
   std::vector<Policy> policies;
   int64_t (*blocks)(const Shape&) = nullptr;           ///< blocks of one launch
+  int64_t tile_rows = 1;                               ///< rows that one block column makes
   int64_t (*workspace_bytes)(const Shape&) = nullptr;  ///< null: needs none
   std::vector<DeviceLaunch> launches;
 

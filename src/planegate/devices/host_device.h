@@ -4,6 +4,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -11,11 +12,14 @@
 
 namespace planegate {
 
-/// In which order the host executor runs lanes and warps of a block.
+/// Which blocks the host executor runs, and in which order the lanes and warps of each.
 struct Schedule {
   enum class Order : uint8_t { kAscending, kDescending, kRandom };
   Order order = Order::kAscending;
   uint64_t seed = 0;
+  /// Only blocks whose x lies in [x_begin, x_end) run: a window of a large grid.
+  int64_t x_begin = 0;
+  int64_t x_end = std::numeric_limits<int64_t>::max();
 };
 
 /// The host model of a device.

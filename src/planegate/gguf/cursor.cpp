@@ -19,7 +19,14 @@ int64_t least_bytes(GgufType type) {
 
 void Cursor::fail(int64_t offset, std::string_view field, std::string_view value,
                   std::string_view requirement) const {
-  throw GgufError(file_.path(), offset, field, value, requirement, subject_);
+  throw GgufError(file_.path(), offset, field, value, requirement, subject_text());
+}
+
+std::string Cursor::subject_text() const {
+  if (subject_.what == nullptr) return {};
+  return fmt::format(
+      "{} {}", subject_.what,
+      subject_.index < 0 ? quoted_text(subject_.name) : std::to_string(subject_.index));
 }
 
 void Cursor::need(int64_t bytes, std::string_view field) const {

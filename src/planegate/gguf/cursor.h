@@ -21,8 +21,11 @@ class Cursor {
 
   int64_t offset() const { return offset_; }
   int64_t left() const { return static_cast<int64_t>(file_.bytes().size()) - offset_; }
-  /// What the fields from here on belong to: the subject of an error.
-  void set_subject(std::string subject) { subject_ = std::move(subject); }
+  /// What the fields from here on belong to: `entry 2`, `key "a"`, or nothing. Becomes text in an
+  /// error alone. `name` must outlive the cursor or the next call.
+  void set_subject(const char* what, int64_t index) { subject_ = {what, index, {}}; }
+  void set_subject(const char* what, std::string_view name) { subject_ = {what, -1, name}; }
+  void clear_subject() { subject_ = {}; }
 
   /// @throws GgufError `field=truncated` when fewer than sizeof(T) bytes are left.
   template <class T>
@@ -50,12 +53,19 @@ class Cursor {
                          std::string_view requirement) const;
 
  private:
+  struct Subject {
+    const char* what = nullptr;
+    int64_t index = -1;  ///< negative: `name` is it
+    std::string_view name;
+  };
+
   void need(int64_t bytes, std::string_view field) const;
   void skip_array(int depth);
+  std::string subject_text() const;
 
   const MappedFile& file_;
   int64_t offset_;
-  std::string subject_;
+  Subject subject_;
 };
 
 }  // namespace planegate

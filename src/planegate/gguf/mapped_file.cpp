@@ -42,10 +42,14 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path.string())
   void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (data == MAP_FAILED) refuse(path_, reason(errno));
   bytes_ = {static_cast<const std::byte*>(data), size};
+  mapped_ = true;
 }
 
+MappedFile::MappedFile(std::string path, std::span<const std::byte> bytes)
+    : path_(std::move(path)), bytes_(bytes) {}
+
 MappedFile::~MappedFile() {
-  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (mapped_) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace planegate

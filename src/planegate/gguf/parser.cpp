@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -19,11 +20,12 @@ constexpr int64_t kLeastEntryBytes = 8 + 1 + 4 + 1;
 constexpr int64_t kLeastTensorBytes = 8 + 1 + 4 + 8 + 4 + 8;
 constexpr std::string_view kAlignmentKey = "general.alignment";
 
-std::string about_key(std::string_view key) {
-  return fmt::format("key {}", quoted_text(key));
-}
-std::string about_tensor(std::string_view name) {
-  return fmt::format("tensor {}", quoted_text(name));
+constexpr std::array<const char*, kGgufMaxDims> kExtentFields = {"ne[0]", "ne[1]", "ne[2]",
+                                                                 "ne[3]"};
+
+/// Where the offset stands in the file.
+int64_t offset_field(const GgufTensor& tensor) {
+  return tensor.entry_offset + 8 + std::ssize(tensor.name) + 4 + 8 * tensor.n_dims + 4;
 }
 
 }  // namespace
@@ -33,8 +35,10 @@ GgufParser::GgufParser(GgufFile& model) : model_(model), cursor_(*model.file_) {
 void GgufParser::parse() {
   read_header();
   for (int64_t i = 0; i < n_kv_; ++i) read_metadata_entry(i);
+  index_keys();
   read_alignment();
   for (int64_t i = 0; i < n_tensors_; ++i) read_tensor(i);
+  index_tensors();
   place_data();
   check_extents();
   check_overlaps();
@@ -68,27 +72,36 @@ int64_t GgufParser::checked_count(int64_t offset, std::string_view field, uint64
 }
 
 void GgufParser::read_metadata_entry(int64_t index) {
-  cursor_.set_subject(fmt::format("entry {}", index));
+  cursor_.set_subject("entry", index);
   const int64_t start = cursor_.offset();
   const std::string_view key = cursor_.read_string("key");
   if (key.empty() || static_cast<int64_t>(key.size()) > kGgufMaxKeyBytes) {
     cursor_.fail(start, "key length", std::to_string(key.size()),
                  fmt::format("1 to {}", kGgufMaxKeyBytes));
   }
-  if (!model_.key_index_.emplace(key, model_.metadata_.size()).second) {
-    cursor_.fail(start, "key", quoted_text(key), "only once in a file");
-  }
-  cursor_.set_subject(about_key(key));
+  cursor_.set_subject("key", key);
   const GgufType type = cursor_.read_type("value type");
   model_.metadata_.push_back(GgufValue(model_.file_.get(), key, type, cursor_.offset()));
   cursor_.skip_value(type);
+}
+
+void GgufParser::index_keys() {
+  const auto& entries = model_.metadata_;
+  const auto repeat =
+      model_.key_order_.sort(entries.size(), [&](size_t i) { return entries[i].key(); });
+  if (!repeat) return;
+  const GgufValue& entry = entries[repeat->later];
+  cursor_.set_subject("entry", static_cast<int64_t>(repeat->later));
+  // Before the value: its type, the key, the key's length.
+  cursor_.fail(entry.offset() - 4 - std::ssize(entry.key()) - 8, "key", quoted_text(entry.key()),
+               "only once in a file");
 }
 
 void GgufParser::read_alignment() {
   const GgufValue* entry = model_.find(kAlignmentKey);
   if (entry == nullptr) return;
   const auto alignment = entry->as<uint32_t>();
-  cursor_.set_subject("");
+  cursor_.clear_subject();
   if (!std::has_single_bit(alignment)) {
     cursor_.fail(entry->offset(), kAlignmentKey, std::to_string(alignment), "a power of two");
   }
@@ -101,20 +114,26 @@ void GgufParser::read_alignment() {
 
 void GgufParser::read_tensor(int64_t index) {
   GgufTensor tensor;
+  tensor.entry_offset = cursor_.offset();
   const std::string_view name = read_tensor_name(index);
   tensor.name = name;
-  cursor_.set_subject(about_tensor(name));
+  cursor_.set_subject("tensor", name);
   read_dims(tensor);
   const int64_t dims_end = cursor_.offset();
   tensor.type = read_tensor_type();
+  const int extents = std::max(1, tensor.n_dims);
   const auto size =
-      tensor_bytes(*tensor.type, std::span(tensor.ne).first(static_cast<size_t>(tensor.n_dims)));
+      tensor_bytes(*tensor.type, std::span(tensor.ne).first(static_cast<size_t>(extents)));
   if (const auto* fault = std::get_if<TensorFault>(&size)) {
     cursor_.fail(dims_end - 8 * (tensor.n_dims - fault->dim), fault->field, fault->value,
                  fault->requirement);
   }
   tensor.size_bytes = std::get<int64_t>(size);
+  read_offset(tensor);
+  model_.tensors_.push_back(std::move(tensor));
+}
 
+void GgufParser::read_offset(GgufTensor& tensor) {
   const int64_t start = cursor_.offset();
   const auto offset = cursor_.read<uint64_t>("offset");
   if (offset % static_cast<uint64_t>(model_.alignment_) != 0) {
@@ -125,33 +144,37 @@ void GgufParser::read_tensor(int64_t index) {
     cursor_.fail(start, "offset", std::to_string(offset), "below 2^63");
   }
   tensor.offset = static_cast<int64_t>(offset);
-  offset_fields_.push_back(start);
-  model_.tensor_index_.emplace(name, model_.tensors_.size());
-  model_.tensors_.push_back(std::move(tensor));
+}
+
+void GgufParser::index_tensors() {
+  const auto& tensors = model_.tensors_;
+  const auto repeat = model_.tensor_order_.sort(
+      tensors.size(), [&](size_t i) { return std::string_view(tensors[i].name); });
+  if (!repeat) return;
+  const GgufTensor& tensor = tensors[repeat->later];
+  cursor_.set_subject("tensor", static_cast<int64_t>(repeat->later));
+  cursor_.fail(tensor.entry_offset, "name", quoted_text(tensor.name), "only once in a file");
 }
 
 std::string_view GgufParser::read_tensor_name(int64_t index) {
-  cursor_.set_subject(fmt::format("tensor {}", index));
+  cursor_.set_subject("tensor", index);
   const int64_t start = cursor_.offset();
   const std::string_view name = cursor_.read_string("name");
   if (name.empty() || static_cast<int64_t>(name.size()) > kGgufMaxNameBytes) {
     cursor_.fail(start, "name length", std::to_string(name.size()),
                  fmt::format("1 to {}", kGgufMaxNameBytes));
   }
-  if (model_.tensor_index_.contains(name)) {
-    cursor_.fail(start, "name", quoted_text(name), "only once in a file");
-  }
   return name;
 }
 
 void GgufParser::read_dims(GgufTensor& tensor) {
   const auto n_dims = cursor_.read<uint32_t>("n_dims");
-  if (n_dims < 1 || n_dims > kGgufMaxDims) {
-    cursor_.fail(cursor_.offset() - 4, "n_dims", std::to_string(n_dims), "1 to 4");
+  if (n_dims > kGgufMaxDims) {
+    cursor_.fail(cursor_.offset() - 4, "n_dims", std::to_string(n_dims), "0 to 4");
   }
   tensor.n_dims = static_cast<int>(n_dims);
   for (size_t i = 0; i < n_dims; ++i) {
-    const std::string field = fmt::format("ne[{}]", i);
+    const char* field = kExtentFields[i];
     const auto extent = cursor_.read<uint64_t>(field);
     if (extent > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       cursor_.fail(cursor_.offset() - 8, field, std::to_string(extent), "below 2^63");
@@ -206,8 +229,8 @@ void GgufParser::check_overlaps() {
 
 void GgufParser::fail_placement(size_t index, std::string_view requirement) {
   const GgufTensor& tensor = model_.tensors_[index];
-  cursor_.set_subject(about_tensor(tensor.name));
-  cursor_.fail(offset_fields_[index], "offset", std::to_string(tensor.offset), requirement);
+  cursor_.set_subject("tensor", tensor.name);
+  cursor_.fail(offset_field(tensor), "offset", std::to_string(tensor.offset), requirement);
 }
 
 }  // namespace planegate

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include <planegate/gguf/cursor.h>
 #include <planegate/gguf/reader.h>
@@ -23,10 +22,13 @@ class GgufParser {
   int64_t checked_count(int64_t offset, std::string_view field, uint64_t count,
                         int64_t least_bytes) const;
   void read_metadata_entry(int64_t index);
+  void index_keys();
   void read_alignment();
   void read_tensor(int64_t index);
+  void index_tensors();
   std::string_view read_tensor_name(int64_t index);
   void read_dims(GgufTensor& tensor);
+  void read_offset(GgufTensor& tensor);
   const GgmlType* read_tensor_type();
   void place_data();
   void check_extents();
@@ -37,7 +39,6 @@ class GgufParser {
   Cursor cursor_;
   int64_t n_tensors_ = 0;
   int64_t n_kv_ = 0;
-  std::vector<int64_t> offset_fields_;  ///< where each tensor's offset stands in the file
 };
 
 }  // namespace planegate

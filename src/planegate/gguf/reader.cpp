@@ -15,18 +15,25 @@ GgufFile GgufFile::open(const std::filesystem::path& path) {
   return model;
 }
 
+GgufFile GgufFile::of_bytes(std::string path, std::span<const std::byte> bytes) {
+  GgufFile model(std::make_unique<const MappedFile>(std::move(path), bytes));
+  GgufParser(model).parse();
+  return model;
+}
+
 const std::string& GgufFile::path() const {
   return file_->path();
 }
 
 const GgufValue* GgufFile::find(std::string_view key) const {
-  const auto found = key_index_.find(key);
-  return found == key_index_.end() ? nullptr : &metadata_[found->second];
+  const auto found = key_order_.find(key, [&](size_t i) { return metadata_[i].key(); });
+  return found ? &metadata_[*found] : nullptr;
 }
 
 const GgufTensor* GgufFile::tensor(std::string_view name) const {
-  const auto found = tensor_index_.find(name);
-  return found == tensor_index_.end() ? nullptr : &tensors_[found->second];
+  const auto found =
+      tensor_order_.find(name, [&](size_t i) { return std::string_view(tensors_[i].name); });
+  return found ? &tensors_[*found] : nullptr;
 }
 
 std::span<const std::byte> GgufFile::bytes(const GgufTensor& tensor) const {

@@ -9,12 +9,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <planegate/core/specs.h>
 #include <planegate/gguf/error.h>
 #include <planegate/gguf/metadata.h>
+#include <planegate/gguf/name_order.h>
 #include <planegate/gguf/types.h>
 
 namespace planegate {
@@ -23,21 +23,24 @@ namespace planegate {
 struct GgufTensor {
   std::string name;
   const GgmlType* type = nullptr;
-  int n_dims = 1;
+  int n_dims = 1;                                       ///< 0: a scalar
   std::array<int64_t, kGgufMaxDims> ne = {1, 1, 1, 1};  ///< ne[0]: row length; 1 from n_dims on
   int64_t offset = 0;                                   ///< from the start of the tensor data
   int64_t size_bytes = 0;
+  int64_t entry_offset = 0;  ///< of the directory entry, from the start of the file
 };
 
 /// A GGUF model, version 2 or 3, little-endian, mapped read-only.
 ///
 /// open() checks every field before it trusts it; what it hands out lies inside the file. Memory
-/// is bounded by a multiple of the file's own size: metadata and tensors stay in the mapping.
+/// is bounded by a multiple of the file's own size (metadata values and tensor bytes stay in the
+/// mapping), time by n log n of it.
 ///
 /// Refused although some reader accepts it: a tensor with a zero extent; overlapping tensors; a
 /// name above 64 bytes; an empty name or key; a boolean other than 0 and 1; arrays nested deeper
 /// than 4. Accepted: any power of two as alignment; gaps between tensors and any order of them;
-/// bytes after the last one.
+/// a tensor without dimensions (a scalar); bytes after the last tensor. All of it with messages:
+/// docs/gguf-malformed.md.
 ///
 /// Views (keys, values, tensors) are valid as long as the GgufFile that they came from, which may
 /// be moved. The file must not change meanwhile: where another process truncates it, reading the
@@ -48,6 +51,8 @@ class GgufFile {
   /// @throws GgufError for a missing, unreadable or malformed file.
   /// @post tensors lie inside the file and do not overlap (GgufMalformed.*)
   static GgufFile open(const std::filesystem::path& path);
+  /// The same for a file in memory. `bytes` must outlive it; `path` names them in errors.
+  static GgufFile of_bytes(std::string path, std::span<const std::byte> bytes);
 
   GgufFile(GgufFile&&) noexcept;
   GgufFile& operator=(GgufFile&&) noexcept;
@@ -84,8 +89,6 @@ class GgufFile {
 
  private:
   friend class GgufParser;
-  using Index = std::unordered_map<std::string_view, size_t>;
-
   explicit GgufFile(std::unique_ptr<const MappedFile> file);
 
   std::unique_ptr<const MappedFile> file_;
@@ -94,8 +97,8 @@ class GgufFile {
   int64_t data_offset_ = 0;
   std::vector<GgufValue> metadata_;
   std::vector<GgufTensor> tensors_;
-  Index key_index_;
-  Index tensor_index_;
+  NameOrder key_order_;
+  NameOrder tensor_order_;
 };
 
 }  // namespace planegate

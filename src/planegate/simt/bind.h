@@ -45,5 +45,22 @@ inline Words4 stamp_words(uint32_t instance, const BoundPlane& codes) {
   return {{instance, codes.generation, static_cast<uint32_t>(codes.contract->hash()), 0}};
 }
 
+/// Checks the buffers of a request against the spec, before any launch.
+/// @throws ContractError when output, stamps or workspace have the wrong size.
+inline void require_sizes(const ConsumerSpec& consumer, const LaunchRequest& request) {
+  const auto require_size = [](const char* name, const DeviceBuffer* buffer, int64_t bytes) {
+    const int64_t have = buffer == nullptr ? 0 : buffer->size_bytes();
+    require(have == bytes, name, have, std::to_string(bytes) + " bytes at this shape");
+  };
+  const Shape& shape = request.shape;
+  require_size("y", request.y, shape.nt() * shape.od() * int64_t{sizeof(float)});
+  if (request.stamps != nullptr) {
+    require_size("stamps", request.stamps, consumer.blocks(shape) * int64_t{sizeof(Stamp)});
+  }
+  if (consumer.workspace_bytes != nullptr) {
+    require_size("workspace", request.workspace, consumer.workspace_bytes(shape));
+  }
+}
+
 }  // namespace PLANEGATE_SIMT_ABI
 }  // namespace planegate::simt

@@ -238,11 +238,15 @@ void run_grid(const BlockPlan& plan) {
   require(plan.threads >= kWarpLanes && plan.threads <= 1024 && plan.threads % kWarpLanes == 0,
           "threads", plan.threads, "a multiple of 32 up to 1024");
   static thread_local BlockRun own_run;
-  const int64_t blocks = plan.grid.blocks();
+  const int64_t x_begin = std::max<int64_t>(0, plan.schedule.x_begin);
+  const int64_t columns = std::min(plan.grid.x, plan.schedule.x_end) - x_begin;
+  if (columns <= 0) return;
+  const int64_t blocks = columns * plan.grid.y;
   std::vector<std::exception_ptr> errors(static_cast<size_t>(blocks));
   bool failed = false;
 #pragma omp parallel for schedule(dynamic)
-  for (int64_t block = 0; block < blocks; ++block) {
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t block = i / columns * plan.grid.x + x_begin + i % columns;
     bool stop = false;
 #pragma omp atomic read
     stop = failed;
@@ -250,7 +254,7 @@ void run_grid(const BlockPlan& plan) {
     try {
       own_run.run(plan, block);
     } catch (...) {
-      errors[static_cast<size_t>(block)] = std::current_exception();
+      errors[static_cast<size_t>(i)] = std::current_exception();
 #pragma omp atomic write
       failed = true;
     }

@@ -16,6 +16,7 @@
 ///   SharedRef<S>  at(&S::member): SharedPtr to a member array's first element
 ///   sync_threads(), sync_warp()
 ///   shuffle(v, source_lane), shuffle_xor(v, mask)               32-bit values, all 32 lanes
+///   dp4a(a, b, c)                                               c += dot of four signed bytes
 ///   cp_async_16(SharedPtr<Words4>, GlobalPtr, source_bytes)     zero-fills beyond source_bytes
 ///   cp_async_commit(), cp_async_wait<N>()                       N groups may stay in flight
 ///   ldmatrix_x4(SharedPtr<const Words4> row)                    four 8x8 matrices of 16-bit

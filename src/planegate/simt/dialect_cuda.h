@@ -105,6 +105,10 @@ PLANEGATE_DEVICE T shuffle_xor(T value, int mask) {
   return __shfl_xor_sync(0xFFFFFFFFu, value, mask);
 }
 
+PLANEGATE_DEVICE int32_t dp4a(uint32_t a, uint32_t b, int32_t c) {
+  return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
+}
+
 PLANEGATE_DEVICE void cp_async_16(SharedPtr<Words4> to, GlobalPtr<const std::byte> from,
                                   int source_bytes = 16) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to.window()), "l"(from.at()),

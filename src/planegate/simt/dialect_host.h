@@ -141,6 +141,16 @@ T shuffle_xor(T value, int mask, Site site = Site::here()) {
   return shuffle(value, lane() ^ mask, site);
 }
 
+/// c + the dot product of four signed bytes, wrapping.
+inline int32_t dp4a(uint32_t a, uint32_t b, int32_t c) {
+  auto sum = static_cast<uint32_t>(c);
+  for (int i = 0; i < 4; ++i) {
+    const int product = static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i);
+    sum += static_cast<uint32_t>(product);
+  }
+  return static_cast<int32_t>(sum);
+}
+
 inline void cp_async_16(SharedPtr<Words4> to, GlobalPtr<const std::byte> from,
                         int source_bytes = 16) {
   BlockRun& run = *running_block;

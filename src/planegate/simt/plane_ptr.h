@@ -57,14 +57,22 @@ class PlanePtr {
   PLANEGATE_DEVICE GlobalPtr<const std::byte> at(int64_t line, int64_t k) const {
     return base_ + index<FieldTag>()(line, k) / 8;
   }
+  /// How far above that byte's lowest bit it starts.
+  template <class FieldTag>
+  PLANEGATE_DEVICE int shift(int64_t line, int64_t k) const {
+    return static_cast<int>(index<FieldTag>()(line, k) % 8);
+  }
   /// The value's bits, at the bottom of a word.
   template <class FieldTag>
   PLANEGATE_DEVICE uint32_t bits(int64_t line, int64_t k) const {
     constexpr int width = FieldTag::kField.bits;
-    static_assert(width == 16 || width <= 8, "a field is 16 bits or lies in one byte");
+    static_assert(width == 32 || width == 16 || width <= 8,
+                  "a field is 16 or 32 bits or lies in one byte");
     const int64_t at = index<FieldTag>()(line, k);
     const GlobalPtr<const std::byte> byte = base_ + at / 8;
-    if constexpr (width == 16) {
+    if constexpr (width == 32) {
+      return byte.template cast<const uint32_t>().load();
+    } else if constexpr (width == 16) {
       return byte.template cast<const uint16_t>().load();
     } else {
       const uint32_t value = byte.template cast<const uint8_t>().load();

@@ -32,6 +32,14 @@ std::optional<std::string> plane_refusal(const Contract& plane, const StoredPlan
   return std::nullopt;
 }
 
+std::optional<std::string> switched_off(const ConsumerSpec& consumer,
+                                        const PlaneSwitches& switches) {
+  for (const FieldUse& use : consumer.reads) {
+    if (auto reason = switches.off(use.plane->name)) return reason;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string Choice::text() const {
@@ -39,7 +47,8 @@ std::string Choice::text() const {
       reasons.empty() ? "no consumer was offered" : fmt::format("{}", fmt::join(reasons, "; "));
   if (consumer == nullptr) return fmt::format("none ({})", why);
   if (path == Path::kOn) return "on: " + consumer->name;
-  return fmt::format("fallback: {} ({})", consumer->name, why);
+  return fmt::format("{}: {} ({})", path == Path::kFallback ? "fallback" : "off by choice",
+                     consumer->name, why);
 }
 
 std::optional<std::string> refusal(const ConsumerSpec& consumer, const PlaneStore& store,
@@ -56,13 +65,21 @@ std::optional<std::string> refusal(const ConsumerSpec& consumer, const PlaneStor
 }
 
 Choice dispatch(const std::vector<const ConsumerSpec*>& preference, const PlaneStore& store,
-                const std::string& weights, const std::string& activations, const Shape& shape) {
+                const std::string& weights, const std::string& activations, const Shape& shape,
+                const PlaneSwitches& switches) {
   Choice choice;
+  bool only_switches = true;
   for (const ConsumerSpec* consumer : preference) {
-    const auto reason = refusal(*consumer, store, weights, activations, shape);
+    auto reason = switched_off(*consumer, switches);
+    if (!reason) {
+      reason = refusal(*consumer, store, weights, activations, shape);
+      only_switches = only_switches && !reason;
+    }
     if (!reason) {
       choice.consumer = consumer;
-      choice.path = choice.reasons.empty() ? Path::kOn : Path::kFallback;
+      choice.path = choice.reasons.empty() ? Path::kOn
+                    : only_switches        ? Path::kOffByChoice
+                                           : Path::kFallback;
       return choice;
     }
     choice.reasons.push_back(fmt::format("{}: {}", consumer->name, *reason));

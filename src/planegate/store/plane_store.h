@@ -33,8 +33,7 @@ class PlaneStore {
   /// @throws ContractError when (tensor, plane) is registered or a size is wrong; nothing is then
   /// registered or replaced.
   const StoredPlane& add(const std::string& tensor, const Contract& contract, const Shape& shape,
-                         std::span<const std::byte> bytes,
-                         std::byte guard_fill = std::byte{0xA5});
+                         std::span<const std::byte> bytes, std::byte guard_fill = std::byte{0xA5});
   /// The same for a name that is registered already, whatever its shape: generation + 1.
   /// @throws ContractError when it is not registered.
   const StoredPlane& replace(const std::string& tensor, const Contract& contract,

@@ -1,15 +1,7 @@
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
-#include <fmt/format.h>
-
-#include <planegate/core/errors.h>
-#include <planegate/formats/q8_act/contracts.h>
 #include <planegate/producers/q8_act/producers.h>
+#include <planegate/producers/q8_act/quantise.h>
 
 namespace planegate::producers::q8_act {
 namespace {
@@ -17,91 +9,23 @@ namespace {
 using planegate::q8_act::kChunkElems;
 using planegate::q8_act::kQa8TileBytes;
 using planegate::q8_act::kSdaTileBytes;
+using planegate::q8_act::Pad40;
 using planegate::q8_act::Qa8;
 using planegate::q8_act::Sda;
 
-constexpr const char* kFrom = "f32";
-constexpr int64_t kElemBytes = 4;
-constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
-/// The smallest f32 that rounds to an infinite f16.
-constexpr float kFirstInfinite = 65520.0f;
+constexpr int64_t kPad40Bytes = planegate::q8_act::detail::kPad40Bytes;
+constexpr int64_t kPad40Codes = 4;
+constexpr int64_t kPad40Sum = 36;
 
-/// One token's 32 elements, quantised.
-struct Chunk {
-  std::array<int8_t, kChunkElems> codes{};
-  float scale = 0;
-};
-
-/// f32 -> f16, round to nearest even. @pre 0 <= value < kFirstInfinite
-uint16_t f16_of(float value) {
-  constexpr float kSmallestNormal = 0x1p-14f;
-  // An ulp of 0.5f is 2^-24, the spacing of f16 subnormals: the addition rounds.
-  if (value < kSmallestNormal) {
-    return static_cast<uint16_t>(std::bit_cast<uint32_t>(value + 0.5f) -
-                                 std::bit_cast<uint32_t>(0.5f));
-  }
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint32_t rounded = bits + 0xfff + ((bits >> 13) & 1);
-  return static_cast<uint16_t>((rounded - (112u << 23)) >> 13);
-}
-
-/// Nearest even, within -128..127. Adding 1.5 * 2^23 rounds in the f32 adder, in every SIMD lane.
-int8_t code_of(float x, float reciprocal) {
-  constexpr float kRounder = 12582912.0f;
-  const float scaled = std::clamp(x * reciprocal, -128.0f, 127.0f);
-  return static_cast<int8_t>((scaled + kRounder) - kRounder);
-}
-
-Chunk quantise(const std::byte* from) {
-  std::array<float, kChunkElems> x;
-  std::memcpy(x.data(), from, sizeof(x));
-  float largest = 0;
-  for (const float v : x) largest = std::max(largest, std::fabs(v));
-  Chunk chunk;
-  chunk.scale = largest / 127.0f;
-  // Of a zero or tiny scale there is no reciprocal: all codes are 0, as the scale is in f16.
-  const float inverse = 1.0f / chunk.scale;
-  const float reciprocal = std::isinf(inverse) ? 0.0f : inverse;
-  for (size_t i = 0; i < x.size(); ++i) chunk.codes[i] = code_of(x[i], reciprocal);
-  return chunk;
-}
-
-/// token*id + k of the first element that has no finite f16 scale, else kNone.
-int64_t first_beyond_f16(const RawTensor& raw) {
-  const int64_t elems = raw.shape.nt() * raw.shape.id();
-  int64_t first = kNone;
-#pragma omp parallel for schedule(static) reduction(min : first)
-  for (int64_t i = 0; i < elems; ++i) {
-    float x = 0;
-    std::memcpy(&x, raw.bytes.data() + i * kElemBytes, sizeof(x));
-    if (!(std::fabs(x) / 127.0f < kFirstInfinite)) first = std::min(first, i);
-  }
-  return first;
-}
-
-void require_input(const RawTensor& raw, const Contract& plane, std::span<std::byte> out) {
-  if (raw.format != kFrom) throw ContractError("raw.format", raw.format, kFrom);
-  const int64_t raw_bytes = raw.shape.nt() * raw.shape.id() * kElemBytes;
-  const int64_t plane_bytes = plane.size_bytes(raw.shape);
-  require(std::ssize(raw.bytes) == raw_bytes, "raw.bytes.size()", std::ssize(raw.bytes),
-          fmt::format("{} bytes at {}", raw_bytes, raw.shape.text()));
-  require(std::ssize(out) == plane_bytes, "plane.size()", std::ssize(out),
-          fmt::format("{} bytes at {}", plane_bytes, raw.shape.text()));
-  const int64_t first = first_beyond_f16(raw);
-  if (first == kNone) return;
-  float value = 0;
-  std::memcpy(&value, raw.bytes.data() + first * kElemBytes, sizeof(value));
-  throw ContractError(
-      fmt::format("x[token {}, k {}]", first / raw.shape.id(), first % raw.shape.id()),
-      fmt::format("{}", value), "finite, and |x|/127 finite as f16");
+Chunk chunk_at(const RawTensor& raw, int64_t token, int64_t chunk) {
+  return quantise(raw.bytes.data() + (token * raw.shape.id() + chunk * kChunkElems) * kElemBytes);
 }
 
 /// Calls write(tile, token in tile, chunk of elements) for all 64 tokens of every tile.
 template <class Write>
 void for_each_chunk(const RawTensor& raw, int64_t tile_bytes, std::byte* plane, Write write) {
   const int64_t nt = raw.shape.nt();
-  const int64_t id = raw.shape.id();
-  const int64_t chunks = id / kChunkElems;
+  const int64_t chunks = raw.shape.id() / kChunkElems;
   const int64_t tiles = (nt + kTokenTileTokens - 1) / kTokenTileTokens;
 #pragma omp parallel for collapse(2) schedule(static)
   for (int64_t tile = 0; tile < tiles; ++tile) {
@@ -109,8 +33,7 @@ void for_each_chunk(const RawTensor& raw, int64_t tile_bytes, std::byte* plane, 
       std::byte* const to = plane + (tile * chunks + c) * tile_bytes;
       for (int64_t r = 0; r < kTokenTileTokens; ++r) {
         const int64_t token = tile * kTokenTileTokens + r;
-        const int64_t at = (token * id + c * kChunkElems) * kElemBytes;
-        write(to, r, token < nt ? quantise(raw.bytes.data() + at) : Chunk{});
+        write(to, r, token < nt ? chunk_at(raw, token, c) : Chunk{});
       }
     }
   }
@@ -127,10 +50,7 @@ void put_codes(std::byte* tile, int64_t r, const Chunk& chunk) {
 
 /// Word rg*32 + q*4 + gsel*2 + half of token r = rg*32 + gsel*16 + half*8 + q.
 void put_word(std::byte* tile, int64_t r, const Chunk& chunk) {
-  int sum = 0;
-  for (const int8_t code : chunk.codes) sum += code;
-  const uint32_t word =
-      static_cast<uint32_t>(sum) << 16 | static_cast<uint32_t>(f16_of(chunk.scale));
+  const uint32_t word = static_cast<uint32_t>(chunk.sum()) << 16 | chunk.scale_f16;
   const int64_t index = (r & 32) + (r & 7) * 4 + ((r >> 4) & 1) * 2 + ((r >> 3) & 1);
   std::memcpy(tile + index * 4, &word, sizeof(word));
 }
@@ -145,11 +65,30 @@ void write_sda(const RawTensor& raw, std::span<std::byte> plane) {
   for_each_chunk(raw, kSdaTileBytes, plane.data(), put_word);
 }
 
+/// Bytes 40*b .. 40*b + 39 of chunk b = token*(id/32) + c.
+void write_pad40(const RawTensor& raw, std::span<std::byte> plane) {
+  require_input(raw, describe<Pad40>(), plane);
+  const int64_t chunks = raw.shape.id() / kChunkElems;
+  const int64_t blocks = raw.shape.nt() * chunks;
+#pragma omp parallel for schedule(static)
+  for (int64_t b = 0; b < blocks; ++b) {
+    const Chunk chunk = chunk_at(raw, b / chunks, b % chunks);
+    // The upper half of the word is the padding.
+    const uint32_t scale = chunk.scale_f16;
+    const int32_t sum = chunk.sum();
+    std::byte* const to = plane.data() + b * kPad40Bytes;
+    std::memcpy(to, &scale, sizeof(scale));
+    std::memcpy(to + kPad40Codes, chunk.codes.data(), chunk.codes.size());
+    std::memcpy(to + kPad40Sum, &sum, sizeof(sum));
+  }
+}
+
 }  // namespace
 
 void register_producers(Catalog& catalog) {
   catalog.add(ProducerSpec{"host qa8", kFrom, &describe<Qa8>(), write_qa8});
   catalog.add(ProducerSpec{"host sda", kFrom, &describe<Sda>(), write_sda});
+  catalog.add(ProducerSpec{"host pad40", kFrom, &describe<Pad40>(), write_pad40});
 }
 
 }  // namespace planegate::producers::q8_act

@@ -4,7 +4,7 @@
 
 namespace planegate::producers::q8_act {
 
-/// Registers the host producers of `qa8` and `sda` from f32 activations (nt, id).
+/// Registers the host producers of `qa8`, `sda` and `pad40` from f32 activations (nt, id).
 ///
 /// Per 32 elements: scale = amax/127 in f32, stored as f16; codes use the reciprocal of the
 /// unrounded f32 scale (0 where that overflows), round to nearest even, clamp to -128..127. Tokens

@@ -1,0 +1,37 @@
+# What every target of the project links, as written: for the test of the arrows.
+
+function(planegate_link_lines directory out)
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+  set(lines "")
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "UTILITY")
+      continue()
+    endif()
+    set(linked "")
+    foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+      get_target_property(value ${target} ${property})
+      if(value)
+        list(APPEND linked ${value})
+      endif()
+    endforeach()
+    string(APPEND lines "${target}: ${linked}\n")
+  endforeach()
+  get_property(folders DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(folder IN LISTS folders)
+    planegate_link_lines(${folder} below)
+    string(APPEND lines "${below}")
+  endforeach()
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
+
+function(planegate_write_link_graph file)
+  planegate_link_lines(${PROJECT_SOURCE_DIR} lines)
+  file(WRITE ${file} "${lines}")
+endfunction()
+
+# planegate_link_graph(FILE): one line a target, written when all folders have been configured.
+function(planegate_link_graph file)
+  cmake_language(EVAL CODE
+    "cmake_language(DEFER DIRECTORY [[${PROJECT_SOURCE_DIR}]] CALL planegate_write_link_graph [[${file}]])")
+endfunction()

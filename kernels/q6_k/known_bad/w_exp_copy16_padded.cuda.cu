@@ -1,5 +1,0 @@
-#include "kernels/q6_k/known_bad/w_exp_copy16_padded.h"
-
-planegate::LaunchFn planegate::kernels::q6_k::w_exp_copy16_padded_cuda() {
-  return &launch<WExpCopy16Padded>;
-}

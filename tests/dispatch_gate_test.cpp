@@ -1,0 +1,85 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/gate_tests.h"
+
+namespace planegate {
+namespace {
+
+using testing::HasSubstr;
+
+/// The dispatch report of a small tensor under `switches`.
+GateReport dispatched(const Catalog& catalog, const std::string& switches, int64_t nt = 9) {
+  const SampleTensor tensor(catalog, "q6_K", Shape(70, 512, nt));
+  const auto device = make_host_device();
+  gates::Context context{catalog, *device};
+  gates::Selection selection;
+  selection.dispatch = true;
+  selection.switches.set(switches, "--use");
+  const auto reports = gates::verify_tensor(context, tensor.raw, selection);
+  EXPECT_EQ(reports.back().gate, "dispatch");
+  return reports.back();
+}
+
+TEST(DispatchGate, OnRunsThePreferredConsumer) {
+  const GateReport report = dispatched(shipped_catalog(), "");
+  EXPECT_EQ(report.verdict, Verdict::kPass) << text(report);
+  EXPECT_EQ(report.notes.front(), "on: w_exp/cp_async+w_dsc");
+}
+
+TEST(DispatchGate, OffByChoiceSaysSoAndIsBitIdenticalToTheControlArm) {
+  const GateReport report = dispatched(shipped_catalog(), "w_exp=off,w_dsc=off,padded=off");
+  EXPECT_EQ(report.verdict, Verdict::kPass) << text(report);
+  EXPECT_EQ(report.subject, "raw/expand");
+  EXPECT_THAT(report.notes.front(), HasSubstr("off by choice: raw/expand ("));
+  EXPECT_THAT(report.notes.front(), HasSubstr("plane w_exp is off by choice (--use w_exp=off)"));
+}
+
+TEST(DispatchGate, EveryCombinationOfSwitchesGivesTheSameBits) {
+  for (const char* switches : {"w_exp=off", "w_dsc=off", "padded=off,w_dsc=off"}) {
+    const GateReport report = dispatched(shipped_catalog(), switches);
+    EXPECT_EQ(report.verdict, Verdict::kPass) << text(report);
+    EXPECT_EQ(report.notes.back(), "bit-identical to raw/expand");
+  }
+}
+
+TEST(DispatchGate, SmallBatchTakesTheDecodePathWithinItsBound) {
+  const GateReport report = dispatched(shipped_catalog(), "", 8);
+  EXPECT_EQ(report.verdict, Verdict::kPass) << text(report);
+  EXPECT_EQ(report.subject, "padded/decode");
+  EXPECT_THAT(report.notes.back(), HasSubstr("within the bound"));
+}
+
+Catalog with_consumer_changed(const std::string& name, void (*change)(ConsumerSpec&)) {
+  Catalog catalog = shipped_catalog();
+  ConsumerSpec consumer = *catalog.consumer(name);
+  change(consumer);
+  catalog.replace(std::move(consumer));
+  return catalog;
+}
+
+TEST(DispatchGate, FallbackSaysWhy) {
+  const Catalog catalog = with_consumer_changed("w_exp/cp_async+w_dsc", [](ConsumerSpec& consumer) {
+    consumer.preconditions.push_back(
+        {"od a multiple of 64", [](const Shape& s) { return s.od() % 64 == 0; }});
+  });
+  const GateReport report = dispatched(catalog, "");
+  EXPECT_EQ(report.verdict, Verdict::kPass) << text(report);
+  EXPECT_EQ(report.notes.front(),
+            "fallback: w_exp/cp_async (w_exp/cp_async+w_dsc: needs od a multiple of 64)");
+}
+
+TEST(DispatchGate, LabelThatTheStampBeliesIsRed) {
+  const Catalog catalog = with_consumer_changed("w_exp/cp_async+w_dsc", [](ConsumerSpec& consumer) {
+    consumer.launches = {{DeviceKind::kHost, [](Device& device, const LaunchRequest& request) {
+                            shipped_catalog()
+                                .consumer("raw/expand+w_dsc")
+                                ->launch_on(DeviceKind::kHost)(device, request);
+                          }}};
+  });
+  const GateReport report = dispatched(catalog, "");
+  EXPECT_EQ(report.verdict, Verdict::kFail);
+}
+
+}  // namespace
+}  // namespace planegate

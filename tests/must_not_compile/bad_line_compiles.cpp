@@ -1,0 +1,3 @@
+int same() {
+  return 0;
+}

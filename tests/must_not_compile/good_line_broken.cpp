@@ -1,0 +1,3 @@
+#if !defined(PLANEGATE_BAD)
+#error this is the good line
+#endif

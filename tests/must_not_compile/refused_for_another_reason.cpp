@@ -1,0 +1,3 @@
+#if defined(PLANEGATE_BAD)
+static_assert(sizeof(int) == 0, "quite another reason");
+#endif
