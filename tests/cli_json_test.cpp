@@ -59,6 +59,7 @@ class Checker {
       check_object(value, schema_[type], where);
     } else {
       const bool right = (type == "string" && value.is_string()) ||
+                         (type == "boolean" && value.is_boolean()) ||
                          (type == "integer" && value.is_number_integer()) ||
                          (type == "number" && value.is_number());
       if (!right) wrong(where, "is no " + type);
