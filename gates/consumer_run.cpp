@@ -46,12 +46,10 @@ int64_t workspace_bytes(const ConsumerSpec& consumer, const Shape& shape) {
   return consumer.workspace_bytes == nullptr ? 0 : consumer.workspace_bytes(shape);
 }
 
-ConsumerRun run_unguarded(Context& context, const ConsumerSpec& consumer, const Dataset& dataset,
-                          std::byte guard_fill) {
+ConsumerRun run_or_throw(Context& context, const ConsumerSpec& consumer, LaunchRequest launch,
+                         std::byte guard_fill) {
   Device& device = context.device;
-  const Shape& shape = dataset.shape();
-  LaunchRequest launch =
-      request(consumer, dataset.store(), dataset.weights().name, dataset.activations().name, shape);
+  const Shape& shape = launch.shape;
   ConsumerRun result;
   result.y.resize(static_cast<size_t>(shape.nt() * shape.od()));
   std::vector<Stamp> stamps(static_cast<size_t>(consumer.blocks(shape)));
@@ -87,13 +85,21 @@ ConsumerRun run_unguarded(Context& context, const ConsumerSpec& consumer, const 
 
 }  // namespace
 
-ConsumerRun run(Context& context, const ConsumerSpec& consumer, const Dataset& dataset,
+ConsumerRun run(Context& context, const ConsumerSpec& consumer, const PlaneStore& store,
+                const std::string& weights, const std::string& activations, const Shape& shape,
                 std::byte guard_fill) {
   try {
-    return run_unguarded(context, consumer, dataset, guard_fill);
+    return run_or_throw(context, consumer, request(consumer, store, weights, activations, shape),
+                        guard_fill);
   } catch (const std::exception& error) {
     return {{}, error.what()};
   }
+}
+
+ConsumerRun run(Context& context, const ConsumerSpec& consumer, const Dataset& dataset,
+                std::byte guard_fill) {
+  return run(context, consumer, dataset.store(), dataset.weights().name, dataset.activations().name,
+             dataset.shape(), guard_fill);
 }
 
 }  // namespace planegate::gates

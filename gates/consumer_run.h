@@ -21,4 +21,9 @@ struct ConsumerRun {
 ConsumerRun run(Context& context, const ConsumerSpec& consumer, const Dataset& dataset,
                 std::byte guard_fill = std::byte{0xA5});
 
+/// The same on planes that stand in `store` under the tensors' names.
+ConsumerRun run(Context& context, const ConsumerSpec& consumer, const PlaneStore& store,
+                const std::string& weights, const std::string& activations, const Shape& shape,
+                std::byte guard_fill = std::byte{0xA5});
+
 }  // namespace planegate::gates

@@ -5,8 +5,8 @@
 namespace planegate::gates {
 
 /// The parts of the parity gate. Each judges `consumer` on trusted planes (the mirrors' bytes) and
-/// can be asked for alone; folded() joins them. `first` is a run on the file's data that bound and
-/// independence share.
+/// can be asked for alone (addresses: addresses.h); folded() joins them. `first` is a run on the
+/// file's data that bound and independence share.
 
 /// Bit equality on synthetic inputs in which every partial sum is exact. This part decides.
 [[nodiscard]] GateReport lattice(Context& context, const ConsumerSpec& consumer, Dataset& dataset);

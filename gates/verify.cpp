@@ -7,6 +7,7 @@
 
 #include <planegate/core/errors.h>
 
+#include "gates/addresses.h"
 #include "gates/dispatch_gate.h"
 #include "gates/parity.h"
 #include "gates/plane_gates.h"
@@ -163,8 +164,38 @@ class TensorRun {
     report.parts = std::move(parts);
     report.parts.push_back(timed(bound(context_, consumer, file, first)));
     report.parts.push_back(timed(independence(context_, consumer, file, first)));
-    finish(folded(std::move(report)));
+    if (wants_addresses(report.parts)) {
+      stage("addresses " + consumer.name);
+      report.parts.push_back(timed(addresses(context_, consumer, weights_.name, weights_.shape)));
+    }
+    finish(with_address_diagnosis(folded(std::move(report))));
     finish_chain(consumer, file, first);
+  }
+
+  /// Where addresses were recovered they say more than the part that failed first.
+  static GateReport with_address_diagnosis(GateReport report) {
+    const GateReport& last = report.parts.back();
+    if (report.verdict != Verdict::kFail || last.gate != "addresses") return report;
+    report.diagnosis = last.verdict == Verdict::kFail
+                           ? last.diagnosis
+                           : "every address is the contract's: " + report.diagnosis;
+    return report;
+  }
+
+  bool wants_addresses(const std::vector<GateReport>& parts) const {
+    const bool small = weights_.shape.od() * weights_.shape.id() <= kAddressElems;
+    const bool red = std::any_of(parts.begin(), parts.end(), [](const GateReport& part) {
+      return part.verdict == Verdict::kFail;
+    });
+    switch (selection_.addresses) {
+      case Addresses::kAlways:
+        return true;
+      case Addresses::kNever:
+        return false;
+      case Addresses::kSmall:
+        return small || red;
+    }
+    return red;
   }
 
   void finish_chain(const ConsumerSpec& consumer, Dataset& file, const ConsumerRun& first) {

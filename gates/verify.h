@@ -10,11 +10,16 @@
 
 namespace planegate::gates {
 
+/// For which tensors parity recovers addresses: those up to kAddressElems elements and whatever
+/// is red, all, or none.
+enum class Addresses : uint8_t { kSmall, kAlways, kNever };
+
 /// What to verify of a tensor. Empty lists: everything that is registered for its format.
 struct Selection {
   std::vector<std::string> planes;     ///< names; the consumers are then left out
   std::vector<std::string> consumers;  ///< names; their planes are verified first
-  bool dispatch = false;               ///< also what Dispatch would choose, under `switches`
+  Addresses addresses = Addresses::kSmall;
+  bool dispatch = false;  ///< also what Dispatch would choose, under `switches`
   PlaneSwitches switches = {};
 };
 

@@ -234,10 +234,10 @@ TEST(ReportSchema, CheckSeesDrift) {
   schema["shape"].erase("od");
   schema["report"]["verdict"].type = "integer";
   schema["report"]["severity"] = {"string", true, ""};
-  schema["run"]["nt"].type = "device";
+  schema["run"]["seed"].type = "device";
   schema["run"]["reports"].type = "array of report";
   EXPECT_EQ(errors_of(written_by_hand(), schema),
-            "run.nt is no object\n"
+            "run.seed is no object\n"
             "run.reports[].parts[].severity is missing\n"
             "run.reports[].parts[].shape.od is not documented\n"
             "run.reports[].parts[].verdict is no integer\n"

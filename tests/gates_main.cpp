@@ -62,9 +62,10 @@ std::vector<Row> rows() {
       }
     }
     for (const ConsumerSpec& consumer : catalog.consumers()) {
-      for (const char* gate : {"parity", "chain"}) {
-        all.push_back({gate, consumer.name, consumer.format, {{}, {consumer.name}}, device});
-      }
+      gates::Selection selection{{}, {consumer.name}};
+      all.push_back({"parity", consumer.name, consumer.format, selection, device});
+      selection.addresses = gates::Addresses::kNever;
+      all.push_back({"chain", consumer.name, consumer.format, selection, device});
     }
   }
   return all;

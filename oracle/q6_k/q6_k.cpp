@@ -1,5 +1,7 @@
 #include "oracle/q6_k/q6_k.h"
 
+#include <bit>
+
 #include <planegate/formats/q6_k/contracts.h>
 
 #include "oracle/half.h"
@@ -88,6 +90,40 @@ void sample(const Shape& shape, uint64_t seed, std::span<std::byte> bytes) {
   });
 }
 
+/// From ql and qh or codes, with sc and d or dsc.
+std::optional<double> combine(const FieldBits& bits) {
+  const auto find = [&](const char* name) -> std::optional<uint32_t> {
+    const auto found = bits.find(name);
+    return found == bits.end() ? std::nullopt : std::optional(found->second);
+  };
+  std::optional<double> code, scale;
+  if (const auto codes = find("codes")) code = static_cast<int8_t>(*codes);
+  if (const auto low = find("ql"), high = find("qh"); low && high) {
+    code = static_cast<double>(*low | *high << 4) - kCentre;
+  }
+  if (const auto dsc = find("dsc")) scale = std::bit_cast<float>(*dsc);
+  if (const auto sc = find("sc"), d = find("d"); sc && d) {
+    scale = f16_to_f64(static_cast<uint16_t>(*d)) * static_cast<int8_t>(*sc);
+  }
+  return code && scale ? std::optional(*code * *scale) : std::nullopt;
+}
+
+std::vector<std::byte> one_hot(const Shape& shape, std::span<const int64_t> k_of_row) {
+  require(static_cast<int64_t>(k_of_row.size()) == shape.od(), "k_of_row.size()",
+          static_cast<long long>(k_of_row.size()), "not the number of rows");
+  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(shape)));
+  encode_all(shape, bytes, [&](int64_t row, int64_t sb) {
+    Block block;
+    block.codes.fill(kCentre);
+    block.sc.fill(1);
+    block.d_bits = f64_to_f16(1.0);
+    const int64_t k = k_of_row[static_cast<size_t>(row)] - sb * kBlockElems;
+    if (k >= 0 && k < kBlockElems) block.codes[static_cast<size_t>(k)] = kCentre + 1;
+    return block;
+  });
+  return bytes;
+}
+
 }  // namespace
 
 void register_oracle(Catalog& catalog) {
@@ -99,7 +135,9 @@ void register_oracle(Catalog& catalog) {
                            first_non_finite,
                            sample,
                            {},
-                           kSubBlockElems});
+                           kSubBlockElems,
+                           combine,
+                           one_hot});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::Raw>(), mirror_raw});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::Padded>(), mirror_padded});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::WExp>(), mirror_w_exp});

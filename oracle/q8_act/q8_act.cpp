@@ -65,6 +65,31 @@ std::vector<std::byte> lattice(const Shape& shape, uint64_t seed, const LatticeR
   return bytes;
 }
 
+std::optional<double> combine(const FieldBits& bits) {
+  const auto codes = bits.find("codes");
+  const auto d = bits.find("d");
+  if (codes == bits.end() || d == bits.end()) return std::nullopt;
+  return f16_to_f64(static_cast<uint16_t>(d->second)) * static_cast<int8_t>(codes->second);
+}
+
+std::vector<std::byte> one_hot(const Shape& shape, std::span<const int64_t> k_of_token) {
+  require(static_cast<int64_t>(k_of_token.size()) == shape.nt(), "k_of_token.size()",
+          static_cast<long long>(k_of_token.size()), "not the number of tokens");
+  const int64_t chunks = shape.id() / kChunkElems;
+  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(shape)));
+  std::byte* to = bytes.data();
+  for (const int64_t k : k_of_token) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      store_f16(f64_to_f16(1.0), to);
+      to += sizeof(uint16_t);
+      for (int64_t e = 0; e < kChunkElems; ++e) {
+        *to++ = std::byte{static_cast<uint8_t>(chunk * kChunkElems + e == k)};
+      }
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void register_oracle(Catalog& catalog) {
@@ -76,7 +101,9 @@ void register_oracle(Catalog& catalog) {
                            first_non_finite,
                            {},
                            quantise,
-                           kChunkElems});
+                           kChunkElems,
+                           combine,
+                           one_hot});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Qa8>(), mirror_qa8});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Sda>(), mirror_sda});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Pad40>(), mirror_pad40});

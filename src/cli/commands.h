@@ -20,6 +20,7 @@ struct VerifyArguments {
   std::vector<std::string> consumers;
   std::string device = "auto";
   std::optional<int64_t> nt;     ///< empty: as many as each consumer takes, up to 70
+  bool addresses = false;        ///< recover addresses of large tensors too
   std::vector<std::string> use;  ///< `PLANE=on|off`, for Dispatch
   uint64_t seed = 1;
   std::string json;

@@ -76,6 +76,9 @@ void add_verify(CLI::App& app, VerifyArguments& a) {
       ->check(CLI::Range(int64_t{1}, kMaxTokens));
   app.add_option("--use", a.use,
                  "PLANE=on|off: which planes Dispatch may choose (also PLANEGATE_USE)");
+  app.add_flag("--addresses", a.addresses,
+               "recover the addresses that consumers read for large tensors as well (small ones "
+               "and whatever is red always)");
   add_seed(app, a.seed, "of activations and synthetic payloads");
   app.add_option("--json", a.json, "write the reports to this file as well")->check(not_empty);
 }

@@ -46,6 +46,7 @@ VerifyPlan::VerifyPlan(const Catalog& catalog, const VerifyArguments& arguments)
       nt_(arguments.nt),
       planes_(arguments.planes),
       consumers_(arguments.consumers),
+      addresses_(arguments.addresses),
       switches_(switches_of(arguments)) {
   // Planes may be given as the table shows them: `q6_K/w_exp`.
   for (const Contract* plane : catalog.planes()) {
@@ -79,6 +80,7 @@ std::vector<VerifyPlan::Pass> VerifyPlan::passes(const Shape& weights) const {
       return nt_ || !consumer->refusal(shape);
     });
     Pass pass{nt, {}};
+    if (addresses_) pass.selection.addresses = gates::Addresses::kAlways;
     for (auto it = left.begin(); it != refused; ++it) {
       pass.selection.consumers.push_back((*it)->name);
     }

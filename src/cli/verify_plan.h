@@ -38,6 +38,7 @@ class VerifyPlan {
   const Catalog& catalog_;
   std::optional<int64_t> nt_;
   std::vector<std::string> planes_, consumers_;
+  bool addresses_;
   PlaneSwitches switches_;
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,6 +63,9 @@ struct NonFiniteScale {
   uint16_t f16_bits = 0;
 };
 
+/// Values by field name, each at the bottom of a word.
+using FieldBits = std::map<std::string, uint32_t>;
+
 /// What the oracle knows of one encoded format; everything else is derived from these.
 struct FormatOracle {
   std::string format;
@@ -80,6 +84,13 @@ struct FormatOracle {
   std::function<std::vector<std::byte>(const RawTensor& f32)> quantise;
   /// Neighbouring elements that share all their scales; a divisor of every id the format takes.
   int64_t scale_elems = 1;
+  /// The element that a plane's fields decode to, each given by its bits; nullopt where these fields
+  /// do not determine it.
+  std::function<std::optional<double>(const FieldBits&)> combine = {};
+  /// A tensor that is 1 at (line, k_of_line[line]) and 0 elsewhere, all scales 1, encoded.
+  /// @pre k_of_line.size() is the number of lines, each entry in 0..id-1
+  std::function<std::vector<std::byte>(const Shape&, std::span<const int64_t> k_of_line)> one_hot =
+      {};
 };
 
 /// A plane as a consumer receives it.
