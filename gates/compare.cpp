@@ -121,6 +121,12 @@ Difference compare_elements(const Shape& shape, std::span<const double> want,
   return difference;
 }
 
+int64_t count_unwritten(std::span<const float> y) {
+  return std::count_if(y.begin(), y.end(), [](float value) {
+    return std::bit_cast<uint32_t>(value) == kUnwrittenBits;
+  });
+}
+
 Difference compare_bits(const Shape& shape, std::span<const float> want,
                         std::span<const float> have) {
   require_elements(shape, want.size());

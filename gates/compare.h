@@ -20,6 +20,9 @@ Difference compare_bytes(const Contract& contract, const Shape& shape,
 Difference compare_elements(const Shape& shape, std::span<const double> want,
                             std::span<const double> bound, std::span<const float> have);
 
+/// How many elements still hold kUnwritten.
+int64_t count_unwritten(std::span<const float> y);
+
 /// Two outputs, bit by bit.
 Difference compare_bits(const Shape& shape, std::span<const float> want,
                         std::span<const float> have);

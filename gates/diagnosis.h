@@ -14,7 +14,8 @@ struct VariantResult {
   const GateReport* parity = nullptr;
 };
 
-/// Failing variants with one bit-identical difference, and what their policies say about it.
+/// Failing variants with one bit-identical difference, or with the same kind of fault where nothing
+/// could be compared, and what their policies say about it.
 struct VariantGroup {
   std::vector<const ConsumerSpec*> consumers;
   /// Common to all of the group and absent from every passing variant.
@@ -22,6 +23,7 @@ struct VariantGroup {
   /// Policies of the group that a passing variant has too, or that differ inside the group while
   /// the difference does not.
   std::vector<Policy> cleared;
+  bool same_fault = false;  ///< grouped by the kind of fault
 
   /// `3 variants fail with one bit-identical difference; they share code address = ...; cleared:
   /// ...`

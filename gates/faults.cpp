@@ -17,14 +17,14 @@ void flip_in(std::span<std::byte> bytes, BitFlip flip) {
 template <class Base>
 class FlippingDevice final : public Base {
  public:
-  FlippingDevice(std::string buffer, BitFlip flip) : buffer_(std::move(buffer)), flip_(flip) {}
+  FlippingDevice(std::string buffer, BitFlip flip, int nth)
+      : buffer_(std::move(buffer)), flip_(flip), uploads_left_(nth) {}
 
   void upload(const DeviceBuffer& to, std::span<const std::byte> from) override {
-    if (flipped_ || to.name() != buffer_) {
+    if (to.name() != buffer_ || --uploads_left_ != 0) {
       Base::upload(to, from);
       return;
     }
-    flipped_ = true;
     std::vector<std::byte> bytes(from.begin(), from.end());
     flip_in(bytes, flip_);
     Base::upload(to, bytes);
@@ -33,7 +33,7 @@ class FlippingDevice final : public Base {
  private:
   std::string buffer_;
   BitFlip flip_;
-  bool flipped_ = false;
+  int uploads_left_;
 };
 
 }  // namespace
@@ -48,13 +48,13 @@ ProducerSpec flipping(const ProducerSpec& producer, BitFlip flip) {
 }
 
 std::unique_ptr<Device> make_flipping_device(DeviceKind kind, std::string buffer, BitFlip flip,
-                                             std::string& why_not) {
+                                             std::string& why_not, int nth) {
   if (kind == DeviceKind::kHost) {
-    return std::make_unique<FlippingDevice<HostDevice>>(std::move(buffer), flip);
+    return std::make_unique<FlippingDevice<HostDevice>>(std::move(buffer), flip, nth);
   }
 #if PLANEGATE_HAVE_CUDA
   if (make_cuda_device(why_not) == nullptr) return nullptr;
-  return std::make_unique<FlippingDevice<CudaDevice>>(std::move(buffer), flip);
+  return std::make_unique<FlippingDevice<CudaDevice>>(std::move(buffer), flip, nth);
 #else
   return make_cuda_device(why_not);
 #endif

@@ -18,9 +18,9 @@ struct BitFlip {
 /// `producer` with one bit of its output flipped.
 ProducerSpec flipping(const ProducerSpec& producer, BitFlip flip);
 
-/// A device of `kind` that flips one bit of the first upload to a buffer named `buffer`; later
-/// uploads are clean. Null with the reason when there is no such device.
+/// A device of `kind` that flips one bit of the `nth` upload to a buffer named `buffer`; all others
+/// are clean. Null with the reason when there is no such device.
 std::unique_ptr<Device> make_flipping_device(DeviceKind kind, std::string buffer, BitFlip flip,
-                                             std::string& why_not);
+                                             std::string& why_not, int nth = 1);
 
 }  // namespace planegate::gates

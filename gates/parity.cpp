@@ -32,7 +32,11 @@ GateReport compared(GateReport report, const ConsumerRun& result, Difference dif
                     const std::string& diagnosis) {
   report.compared += static_cast<int64_t>(result.y.size());
   report.difference = std::move(difference);
-  if (report.difference.count > 0) report.diagnosis = diagnosis;
+  if (report.difference.count > 0) {
+    const int64_t unwritten = count_unwritten(result.y);
+    report.diagnosis =
+        unwritten > 0 ? fmt::format("{} elements were never written", unwritten) : diagnosis;
+  }
   return judged(std::move(report));
 }
 

@@ -160,7 +160,6 @@ class TensorRun {
     stage("bound and independence " + consumer.name);
     const ConsumerRun first = gates::run(context_, consumer, file);
     GateReport report = parity_report(consumer);
-    for (const GateReport& part : parts) report.seconds += part.seconds;
     report.parts = std::move(parts);
     report.parts.push_back(timed(bound(context_, consumer, file, first)));
     report.parts.push_back(timed(independence(context_, consumer, file, first)));
@@ -168,6 +167,7 @@ class TensorRun {
       stage("addresses " + consumer.name);
       report.parts.push_back(timed(addresses(context_, consumer, weights_.name, weights_.shape)));
     }
+    for (const GateReport& part : report.parts) report.seconds += part.seconds;
     finish(with_address_diagnosis(folded(std::move(report))));
     finish_chain(consumer, file, first);
   }

@@ -123,7 +123,7 @@ TEST_F(Cli, VerifyWithoutMatchingFormatSaysWhatTheFileHolds) {
   const CommandRun ran = run({"verify", f32_model()});
   EXPECT_EQ(ran.status, 4);
   EXPECT_EQ(ran.err,
-            "planegate: nothing was verified: no tensor of a registered format matches '*'; the "
+            "planegate: nothing was verified: no tensor of a registered weight format matches '*'; the "
             "file holds f32 1\n");
   EXPECT_THAT(ran.out, Not(HasSubstr("verdict")));
 }
@@ -132,7 +132,7 @@ TEST_F(Cli, VerifyWithoutMatchingNameSaysWhatCouldBeVerified) {
   const CommandRun ran = run({"verify", model(), "--tensor", "nosuch*"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_EQ(ran.err,
-            "planegate: nothing was verified: no tensor of a registered format matches 'nosuch*'; "
+            "planegate: nothing was verified: no tensor of a registered weight format matches 'nosuch*'; "
             "the file holds f32 1, q6_K 2; to be verified would be: blk.0.a.weight, "
             "blk.0.b.weight\n");
 }

@@ -13,7 +13,7 @@
 #include <planegate/devices/cuda_device.h>
 #endif
 
-#include "require_device.h"
+#include "tests/require_device.h"
 
 namespace planegate {
 namespace {

@@ -21,6 +21,7 @@ GateReport parity(Verdict verdict, uint64_t fingerprint = 0) {
   GateReport report;
   report.verdict = verdict;
   report.difference.fingerprint = fingerprint;
+  report.difference.count = verdict == Verdict::kFail ? 1 : 0;
   return report;
 }
 
@@ -58,6 +59,17 @@ TEST(Diagnosis, SaysSoWhenNoPolicyIsTheirsAlone) {
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_TRUE(groups[0].suspects.empty());
   EXPECT_THAT(groups[0].text(), HasSubstr("no policy is theirs alone"));
+}
+
+TEST(Diagnosis, GroupsFaultsByTheirKindAndDoesNotCallThemADifference) {
+  GateReport wait = parity(Verdict::kFail), race = parity(Verdict::kFail);
+  wait.difference.count = race.difference.count = 0;
+  wait.diagnosis = "cp.async not waited for: block (0, 0), thread 3";
+  race.diagnosis = "race on shared memory: block (0, 0), thread 5";
+  const auto groups = diagnose({{&kControl, &kGreen}, {&kA, &wait}, {&kB, &wait}, {&kA, &race}});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_THAT(groups[0].text(), HasSubstr("2 variants fail with the same kind of fault"));
+  EXPECT_THAT(groups[1].text(), HasSubstr("a fails alone"));
 }
 
 TEST(Diagnosis, SkippedVariantsSayNothing) {

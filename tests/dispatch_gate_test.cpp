@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <planegate/devices/host_device.h>
+
 #include "tests/gate_tests.h"
 
 namespace planegate {
@@ -79,6 +81,24 @@ TEST(DispatchGate, LabelThatTheStampBeliesIsRed) {
   });
   const GateReport report = dispatched(catalog, "");
   EXPECT_EQ(report.verdict, Verdict::kFail);
+}
+
+TEST(DispatchGate, OutputThatThePlaneChangesIsRed) {
+  const Catalog catalog = with_consumer_changed("w_exp/cp_async+w_dsc", [](ConsumerSpec& consumer) {
+    consumer.launches = {{DeviceKind::kHost, [](Device& device, const LaunchRequest& request) {
+                            shipped_catalog()
+                                .consumer("w_exp/cp_async+w_dsc")
+                                ->launch_on(DeviceKind::kHost)(device, request);
+                            auto& host = dynamic_cast<HostDevice&>(device);
+                            const auto y = host.resolve(request.y->address());
+                            host.enqueue([y] { y[21] ^= std::byte{1}; });
+                          }}};
+  });
+  const GateReport report = dispatched(catalog, "");
+  EXPECT_EQ(report.verdict, Verdict::kFail);
+  EXPECT_EQ(report.difference.count, 1);
+  EXPECT_EQ(report.difference.first, "element 5 = token 0, row 5");
+  EXPECT_THAT(report.diagnosis, HasSubstr("the plane changes the result"));
 }
 
 }  // namespace

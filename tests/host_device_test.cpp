@@ -13,7 +13,7 @@
 #include <planegate/core/hash.h>
 #include <planegate/devices/host_device.h>
 
-#include "require_device.h"
+#include "tests/require_device.h"
 
 namespace planegate {
 namespace {

@@ -140,6 +140,26 @@ INSTANTIATE_TEST_SUITE_P(
                     PlaneFault{"q8_0/qa8", "x of sample.weight/qa8", {2048 * 16 - 1, 0}},
                     PlaneFault{"q8_0/sda", "x of sample.weight/sda", {2, 5}}));
 
+/// Uploads of w_exp: readback, the independence part's twin, chain.
+TEST(KillMatrix, BitFlippedOnTheWayOfTheProducersOwnBytesIsRedInChainOnly) {
+  std::string why_not;
+  const auto device =
+      gates::make_flipping_device(DeviceKind::kHost, "sample.weight/w_exp", {17923, 6}, why_not, 3);
+  const auto reports = verified(shipped_catalog(), *device, kGood);
+  EXPECT_EQ(verdicts(reports, "q6_K/w_exp", kGood), (Verdicts{kPass, kPass, kPass, kFail}));
+  const std::string told = text(*find_report(reports, "chain", kGood));
+  EXPECT_NE(told.find("the producers' own bytes end to end give another output"), std::string::npos)
+      << told;
+}
+
+TEST(KillMatrix, BitFlippedInTheTwinOfIndependenceIsRedInParity) {
+  std::string why_not;
+  const auto device =
+      gates::make_flipping_device(DeviceKind::kHost, "sample.weight/w_exp", {17923, 6}, why_not, 2);
+  const auto reports = verified(shipped_catalog(), *device, kGood);
+  EXPECT_EQ(verdicts(reports, "q6_K/w_exp", kGood), (Verdicts{kPass, kPass, kFail, kSkipped}));
+}
+
 class PaddedAddress : public testing::TestWithParam<const char*> {};
 
 TEST_P(PaddedAddress, IsRedInParityOnly) {

@@ -68,6 +68,7 @@ struct GemmVariant {
     consumer.reads.push_back({&describe<Sda>(), {"d"}});
     consumer.preconditions.push_back({"at most 65535 blocks along tokens (64 a tile)",
                                       [](const Shape& s) { return Kernel::grid(s).y <= 65535; }});
+    consumer.policies.push_back({"activation staging", Staging::kName});
     consumer.policies.push_back({"arithmetic", "mma m16n8k16 s8, scale-add per 16"});
     consumer.arithmetic = {formats::kSubBlockElems, 2, "int32 over 16, then f32 sequential over k"};
     consumer.determinism_reason = "every element is summed by one lane in order of k";

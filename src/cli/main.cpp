@@ -72,7 +72,7 @@ void add_verify(CLI::App& app, VerifyArguments& a) {
   add_names(app, "--consumer", a.consumers,
             "only this consumer and the planes it reads (repeatable)");
   add_device(app, a.device);
-  app.add_option("--nt", a.nt, "tokens; without it 70, or 8 for consumers that take no more")
+  app.add_option("--nt", a.nt, "tokens; without it 70, or 8 or 1 for consumers that take no more")
       ->check(CLI::Range(int64_t{1}, kMaxTokens));
   app.add_option("--use", a.use,
                  "PLANE=on|off: which planes Dispatch may choose (also PLANEGATE_USE)");

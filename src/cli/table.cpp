@@ -24,7 +24,9 @@ std::string verdict_text(const GateReport& report) {
     return fmt::format("FAIL: {} of {} {}", report.difference.count, report.compared, report.unit);
   }
   if (report.verdict == Verdict::kFail) return "FAIL: " + report.diagnosis;
-  return fmt::format("pass: {} {}", report.compared, report.unit);
+  std::string out = fmt::format("pass: {} {}", report.compared, report.unit);
+  if (report.gate == "dispatch" && !report.notes.empty()) out += ", " + report.notes.front();
+  return out;
 }
 
 }  // namespace

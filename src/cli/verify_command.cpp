@@ -191,7 +191,7 @@ ExitCode verify(const VerifyArguments& arguments) {
   if (tensors.empty()) {
     throw CommandError(
         kNothingVerified,
-        fmt::format("nothing was verified: no tensor of a registered format matches "
+        fmt::format("nothing was verified: no tensor of a registered weight format matches "
                     "'{}'; the file holds {}{}",
                     arguments.tensor_glob, inventory(model), names_of_verifiable(catalog, model)));
   }

@@ -56,7 +56,7 @@ VerifyPlan::VerifyPlan(const Catalog& catalog, const VerifyArguments& arguments)
   for (const ConsumerSpec& consumer : catalog.consumers()) consumers.push_back(consumer.name);
   require_known("--plane", planes_, plane_names(catalog));
   require_known("--consumer", consumers_, consumers);
-  require_known("--use", switches_.named(), plane_names(catalog));
+  require_known("--use or PLANEGATE_USE:", switches_.named(), plane_names(catalog));
 }
 
 std::vector<const ConsumerSpec*> VerifyPlan::wanted() const {

@@ -123,7 +123,6 @@ class BlockRun {
   void yield();
   void complete_collective(int warp);
   void perform(Collective kind, int warp);
-  void arrived();
   [[noreturn]] void run_lane();
   [[noreturn]] void fail(FaultKind kind, const std::string& what) const;
   [[noreturn]] void report_divergence(int first, int last, FaultKind kind) const;
