@@ -49,6 +49,10 @@ struct StoredScales {
   static FieldUse reads() { return {&describe<formats::WDsc>(), {"dsc"}}; }
   static Policy policy() { return {"scales", "w_dsc: " + text(formats::WDsc::Dsc::kField.layout)}; }
 
+  static PLANEGATE_DEVICE float scale(const Plane& plane, int64_t row, int64_t k) {
+    return plane.template at<formats::WDsc::Dsc>(row, k).template cast<const float>().load();
+  }
+
   template <int kThreads, int kRows, int kChunks>
   static PLANEGATE_DEVICE void stage(SharedPtr<float> to, const Plane& plane, int64_t row0,
                                      int64_t k0, int64_t od) {

@@ -79,13 +79,18 @@ struct PaddedDecode : DecodeVariant<ExpandedCodes<Padded, Expand16>, DecodedScal
   static constexpr int kRank = 10;
 };
 
+struct PaddedDecodeWDsc : DecodeVariant<ExpandedCodes<Padded, Expand16>, StoredScales<Copy16>> {
+  static constexpr const char* kName = "padded/decode+w_dsc";
+  static constexpr int kRank = 11;
+};
+
 template <class... V>
 struct VariantList {};
 
 using Variants =
     VariantList<RawExpand, RawExpandWDsc, PaddedBytewise, PaddedBytewiseWDsc, PaddedCopy16,
                 PaddedCopy16WDsc, WExpBytewise, WExpBytewiseWDsc, WExpCopy16, WExpCopy16WDsc,
-                WExpCpAsync, WExpCpAsyncWDsc, WExpSplitK, PaddedDecode>;
+                WExpCpAsync, WExpCpAsyncWDsc, WExpSplitK, PaddedDecode, PaddedDecodeWDsc>;
 
 /// The launches of a list, in its order.
 template <class... V>
