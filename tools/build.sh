@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Builds one preset (default: cuda where nvcc is on the PATH, else host) and prints its folder.
+# Builds a preset (default: cuda where nvcc is on the PATH, else host), wholly or one target of it,
+# and prints its folder.
+#
+#   tools/build.sh [PRESET] [TARGET]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -9,6 +12,6 @@ if [ -z "$preset" ]; then
 fi
 {
   "$root/tools/install.sh"
-  (cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset")
+  (cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset" --target "${2:-all}")
 } >&2
 echo "$root/build/$preset"
