@@ -237,13 +237,13 @@ TEST(ReportSchema, CheckSeesDrift) {
   schema["run"]["seed"].type = "device";
   schema["run"]["reports"].type = "array of report";
   EXPECT_EQ(errors_of(written_by_hand(), schema),
-            "run.seed is no object\n"
             "run.reports[].parts[].severity is missing\n"
             "run.reports[].parts[].shape.od is not documented\n"
             "run.reports[].parts[].verdict is no integer\n"
             "run.reports[].severity is missing\n"
             "run.reports[].shape.od is not documented\n"
-            "run.reports[].verdict is no integer");
+            "run.reports[].verdict is no integer\n"
+            "run.seed is no object");
   Schema tables = parsed_schema("## a\n| `b` | string | m | when new | c |\n");
   EXPECT_EQ(tables["a"]["b"].type, "string");
   EXPECT_FALSE(tables["a"]["b"].always);

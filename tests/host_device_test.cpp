@@ -353,7 +353,7 @@ TEST(DeviceBuffer, MovesWithoutFreeingAndFreesWhatItReplaces) {
 
 TEST(RequireDevice, FailsOnlyWhereADeviceIsRequired) {
   EXPECT_FATAL_FAILURE(test::report_missing_device("built without CUDA", true),
-                       "PLANEGATE_REQUIRE_DEVICE=1, but built without CUDA");
+                       "PLANEGATE_REQUIRE_DEVICE is set, but built without CUDA");
 }
 
 }  // namespace
