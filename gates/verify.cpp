@@ -175,7 +175,8 @@ class TensorRun {
   /// Where addresses were recovered they say more than the part that failed first.
   static GateReport with_address_diagnosis(GateReport report) {
     const GateReport& last = report.parts.back();
-    if (report.verdict != Verdict::kFail || last.gate != "addresses") return report;
+    const bool compared = report.difference.count > 0;  // else a fault, which speaks for itself
+    if (report.verdict != Verdict::kFail || !compared || last.gate != "addresses") return report;
     report.diagnosis = last.verdict == Verdict::kFail
                            ? last.diagnosis
                            : "every address is the contract's: " + report.diagnosis;

@@ -206,6 +206,11 @@ TEST(Liveness, LaunchThatNeverRunsIsRed) {
   expect_parity_says(with_launch([](Device&, const LaunchRequest&) {}), "left no stamp");
 }
 
+TEST(Liveness, FaultIsTheDiagnosisWhateverAddressesSay) {
+  const auto reports = with_launch([](Device&, const LaunchRequest&) {});
+  EXPECT_EQ(find_report(reports, "parity", kGood)->diagnosis.rfind("liveness: ", 0), 0u);
+}
+
 TEST(Liveness, OtherConsumerInItsPlaceIsRed) {
   expect_parity_says(
       with_launch([](Device& device, const LaunchRequest& request) {
