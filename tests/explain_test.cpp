@@ -1,13 +1,10 @@
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "catalog/catalog.h"
 #include "cli/commands.h"
 #include "tests/command_run.h"
+#include "tests/golden.h"
 
 namespace planegate::cli {
 namespace {
@@ -16,15 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// PLANEGATE_WRITE_GOLDEN=1 writes the texts anew.
-void expect_golden(const std::string& actual, const std::string& name) {
-  const std::string path = std::string(PLANEGATE_GOLDEN) + "/" + name;
-  if (std::getenv("PLANEGATE_WRITE_GOLDEN") != nullptr) std::ofstream(path) << actual;
-  std::ifstream file(path);
-  std::stringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(actual, golden.str()) << path;
-}
+using test::expect_golden;
 
 std::string alone(const std::string& plane, const Shape& shape) {
   return explanation(shipped_catalog(), {plane, shape.od(), shape.id(), shape.nt(), ""});

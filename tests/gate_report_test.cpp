@@ -1,5 +1,3 @@
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -7,17 +5,12 @@
 
 #include <planegate/core/gate_report.h>
 
+#include "tests/golden.h"
+
 namespace planegate {
 namespace {
 
-void expect_golden(const std::string& actual, const std::string& name) {
-  const std::string path = std::string(PLANEGATE_GOLDEN) + "/" + name;
-  std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file) << "no " << path << "; the actual text:\n" << actual;
-  std::stringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(actual, golden.str()) << path << "; the actual text:\n" << actual;
-}
+using test::expect_golden;
 
 GateReport mirror_report() {
   GateReport report;

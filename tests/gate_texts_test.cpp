@@ -1,24 +1,14 @@
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include <gtest/gtest.h>
 
 #include "gates/faults.h"
 #include "tests/gate_tests.h"
+#include "tests/golden.h"
 
 /// The words of real failures, pinned. PLANEGATE_WRITE_GOLDEN=1 writes them anew.
 namespace planegate {
 namespace {
 
-void expect_golden(const std::string& actual, const std::string& name) {
-  const std::string path = std::string(PLANEGATE_GOLDEN) + "/" + name;
-  if (std::getenv("PLANEGATE_WRITE_GOLDEN") != nullptr) std::ofstream(path) << actual;
-  std::ifstream file(path);
-  std::stringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(actual, golden.str()) << path;
-}
+using test::expect_golden;
 
 std::string told(const Catalog& catalog, Device& device, const std::string& gate,
                  const std::string& subject, const std::string& consumer) {
