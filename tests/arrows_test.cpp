@@ -38,7 +38,10 @@ const std::map<std::string, Names> kMayUse = {
     {"oracle", {"core", "formats", "eigen", "oracle of a format"}},
     {"gates", {"core", "devices", "store", "simt", "oracle"}},
     {"catalog", {"core", "formats", "producers", "kernels", "oracle", "oracle of a format"}},
-    {"cli", {"core", "gguf", "devices", "gates", "catalog"}},
+    {"mutants",
+     {"core", "formats", "producers", "devices", "store", "simt", "kernels", "oracle of a format",
+      "gates", "catalog"}},
+    {"cli", {"core", "gguf", "devices", "gates", "catalog", "mutants"}},
     {"fuzz",
      {"core", "gguf", "devices", "store", "simt", "oracle", "gates", "catalog", "tests",
       "test library"}},
@@ -56,7 +59,7 @@ std::string component(std::string file) {
   if (in_library) file.erase(0, std::string("planegate/").size());
   const std::string folder = file.substr(0, std::min(file.find('/'), file.size()));
   const Names library = {"core", "formats", "gguf", "producers", "devices", "store", "simt"};
-  const Names others = {"kernels", "oracle", "gates", "catalog", "cli", "fuzz", "tests"};
+  const Names others = {"kernels", "oracle", "gates", "catalog", "mutants", "cli", "fuzz", "tests"};
   if (in_library) return library.count(folder) != 0 ? folder : "unknown";
   return others.count(folder) != 0 && folder != file ? folder : "";
 }

@@ -7,6 +7,7 @@
 
 #include <planegate/core/contract.h>
 #include <planegate/core/errors.h>
+#include <planegate/core/flat_layout.h>
 #include <planegate/formats/q6_k/contracts.h>
 #include <planegate/formats/q8_act/contracts.h>
 
@@ -325,6 +326,38 @@ TEST(Layout, NestsRefusesValuesWiderThanTheFirstStride) {
 TEST(Layout, NestsRefusesDigitsThatDoNotSpellTheCoordinate) {
   EXPECT_FALSE(nests(without_super_blocks(), 8));
   EXPECT_FALSE(nests(with_a_gap_in_the_digits(), 8));
+}
+
+/// Every value of every field, by both forms of its layout.
+void expect_flat_equals_symbolic(const Contract& contract, const Shape& shape) {
+  const int64_t lines = contract.role == Role::kWeights ? shape.od() : shape.nt();
+  for (const Field& field : contract.fields) {
+    const FlatLayout flat = flatten(field.layout, shape);
+    for (int64_t line = 0; line < lines; ++line) {
+      for (int64_t k = 0; k < shape.id(); ++k) {
+        ASSERT_EQ(flat.offset_bits(line, k), offset_of(field, shape, line, k))
+            << contract.name << " " << field.name << " line " << line << " k " << k;
+      }
+    }
+  }
+}
+
+TEST(FlatLayout, IsTheSameMap) {
+  const Shape shape(5, 768, 70);
+  expect_flat_equals_symbolic(describe<q6_k::Padded>(), shape);
+  expect_flat_equals_symbolic(describe<q6_k::WExp>(), shape);
+  expect_flat_equals_symbolic(describe<q6_k::WDsc>(), shape);
+  expect_flat_equals_symbolic(describe<q8_act::Qa8>(), shape);
+  expect_flat_equals_symbolic(describe<q8_act::Sda>(), shape);
+  expect_flat_equals_symbolic(describe<q8_act::Pad40>(), shape);
+}
+
+TEST(FlatLayout, EachTermCanBeChangedAlone) {
+  FlatLayout flat = flatten(q6_k::WExp::Codes::kField.layout, Shape(2, 512));
+  flat.terms[2].stride_bits = 8 * 448;
+  EXPECT_EQ(flat.offset_bits(1, 257), 8 * (448 + 257));
+  flat.terms[1].div = 512;
+  EXPECT_EQ(flat.offset_bits(0, 257), 8 * 1);
 }
 
 TEST(Layout, RefusesASizeAbove2To62) {

@@ -120,7 +120,7 @@ struct LaunchRequest {
   const DeviceBuffer* workspace = nullptr;
 };
 
-using LaunchFn = void (*)(Device&, const LaunchRequest&);
+using LaunchFn = std::function<void(Device&, const LaunchRequest&)>;
 
 /// A condition on the shape without which a consumer refuses to run.
 struct Precondition {
@@ -160,7 +160,7 @@ struct FieldUse {
 
 struct DeviceLaunch {
   DeviceKind device;
-  LaunchFn launch = nullptr;
+  LaunchFn launch;
 };
 
 /// A kernel variant under test.

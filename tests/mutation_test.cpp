@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "catalog/catalog.h"
+#include "mutants/mutants.h"
+#include "tests/require_device.h"
+
+/// The kill matrix: one test per group of arms x device, registered from the corpus.
+namespace planegate {
+namespace {
+
+using gates::Arm;
+using gates::ArmResult;
+
+const Catalog& clean_catalog() {
+  static const Catalog catalog = catalog_with_known_bad();
+  return catalog;
+}
+
+const std::vector<Arm>& arms() {
+  static const std::vector<Arm> all = mutants::all_arms();
+  return all;
+}
+
+class Group : public testing::Test {
+ public:
+  Group(std::vector<const Arm*> arms, DeviceKind kind) : arms_(std::move(arms)), kind_(kind) {}
+
+  void TestBody() override {
+    if (kind_ == DeviceKind::kCuda && test::require_cuda_device() == nullptr) return;
+    gates::Score score;
+    for (const Arm* arm : arms_) {
+      const ArmResult result = gates::run_arm(clean_catalog(), *arm, kind_);
+      score.add(result);
+      EXPECT_TRUE(result.as_expected())
+          << arm->name << ": " << gates::text(result.outcome) << "\n  verdicts "
+          << result.have.text() << ", expected " << arm->expected.text()
+          << "\n  told: " << result.told
+          << "\n  must name: " << testing::PrintToString(arm->must_name);
+    }
+    EXPECT_GT(score.killed, 0) << "a group that kills nothing verifies nothing";
+    fmt::print("{}\n", score.text());
+  }
+
+ private:
+  std::vector<const Arm*> arms_;
+  DeviceKind kind_;
+};
+
+TEST(Corpus, NamesAreUnique) {
+  std::set<std::string> names;
+  for (const Arm& arm : arms()) EXPECT_TRUE(names.insert(arm.name).second) << arm.name;
+}
+
+TEST(Corpus, EveryArmSaysWhatMustBeNamed) {
+  for (const Arm& arm : arms()) {
+    EXPECT_TRUE(arm.equivalent || !arm.must_name.empty()) << arm.name;
+  }
+}
+
+/// `producer`, `upload`, ...; generated arms by the plane and field that they change.
+std::string group_of(const Arm& arm) {
+  const size_t colon = arm.name.find(": ");
+  return arm.name.substr(0, colon);
+}
+
+void register_groups() {
+  std::map<std::string, std::vector<const Arm*>> groups;
+  for (const Arm& arm : arms()) groups[group_of(arm)].push_back(&arm);
+  for (const auto& [name, members] : groups) {
+    for (const DeviceKind kind : {DeviceKind::kHost, DeviceKind::kCuda}) {
+      const std::string test = name + (kind == DeviceKind::kHost ? "/host" : "/cuda");
+      testing::RegisterTest(
+          "mutation", test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+          [members = members, kind]() -> testing::Test* { return new Group(members, kind); });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace planegate
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  planegate::register_groups();
+  return RUN_ALL_TESTS();
+}
