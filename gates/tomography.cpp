@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
 #include <planegate/core/errors.h>
 #include <planegate/core/hash.h>
+
+#include "gates/fill.h"
 
 namespace planegate::gates {
 namespace {
@@ -20,25 +20,6 @@ constexpr int64_t kWholeElems = int64_t{1} << 10;
 constexpr size_t kSampledK = 64;
 /// Groups of k, each of which takes a run per pass.
 constexpr size_t kMostGroups = 8;
-/// Two outputs that stand for different addresses are at least this far apart, relatively: many
-/// times what a few f32 roundings move them.
-constexpr double kSeparation = 4e-6;
-/// Constant fills of the planes beside the probed one.
-constexpr uint8_t kConstants[] = {0x55, 0x11};
-
-struct FillPair {
-  uint8_t b = 0, c = 0;
-};
-constexpr FillPair kPairs[] = {{0x31, 0xEC}, {0x11, 0xEB}, {0x13, 0xE6}, {0x35, 0xC9},
-                               {0x1D, 0xF2}, {0x07, 0xE9}, {0x2B, 0xD4}, {0x19, 0x66}};
-
-int bytes_of(const Field& field) {
-  return field.bits <= 8 ? 1 : field.bits / 8;
-}
-
-uint32_t mask_of(const Field& field) {
-  return field.bits == 32 ? 0xFFFFFFFFu : (1u << field.bits) - 1u;
-}
 
 /// The fields of `use`, in the contract's order.
 std::vector<const Field*> fields_of(const FieldUse& use) {
@@ -49,86 +30,6 @@ std::vector<const Field*> fields_of(const FieldUse& use) {
     }
   }
   return fields;
-}
-
-/// Which element value stands for which choice of B and C in the bytes of a plane's fields, for
-/// sub-byte values that start `shifts` bits above their byte.
-class ValueTable {
- public:
-  ValueTable(const FormatOracle& format, const std::vector<const Field*>& fields,
-             const std::vector<int>& shifts, const FieldBits& others, FillPair pair) {
-    int bytes = 0;
-    for (const Field* field : fields) bytes += bytes_of(*field);
-    for (uint32_t choice = 0; choice < (1u << bytes); ++choice) {
-      FieldBits bits = others;
-      int byte = 0;
-      for (size_t f = 0; f < fields.size(); ++f) {
-        uint32_t word = 0;
-        for (int i = 0; i < bytes_of(*fields[f]); ++i, ++byte) {
-          word |= uint32_t{(choice >> byte & 1u) != 0 ? pair.c : pair.b} << 8 * i;
-        }
-        bits[fields[f]->name] = word >> shifts[f] & mask_of(*fields[f]);
-      }
-      const auto value = format.combine(bits);
-      if (value) choices_[*value] = choice;
-      complete_ = complete_ && value && std::isfinite(*value);
-    }
-    complete_ = complete_ && choices_.size() == (size_t{1} << bytes);
-    separation_ = separation();
-  }
-
-  bool usable() const { return complete_ && separation_ >= kSeparation; }
-
-  /// The choice whose value is nearest to `y`; -1 where none is near.
-  int64_t choice(double y) const {
-    auto above = choices_.lower_bound(y);
-    const auto near = [&](double value) { return std::abs(y - value) <= tolerance(value); };
-    if (above != choices_.end() && near(above->first)) return above->second;
-    if (above != choices_.begin() && near((--above)->first)) return above->second;
-    return -1;
-  }
-
- private:
-  double tolerance(double value) const { return separation_ / 4 * std::abs(value); }
-  /// The smallest relative distance of two neighbours.
-  double separation() const {
-    double smallest = 1;
-    for (auto it = choices_.begin(); it != choices_.end() && std::next(it) != choices_.end();
-         ++it) {
-      const double next = std::next(it)->first;
-      smallest =
-          std::min(smallest, (next - it->first) / std::max(std::abs(next), std::abs(it->first)));
-    }
-    return smallest;
-  }
-
-  std::map<double, uint32_t> choices_;
-  bool complete_ = true;
-  double separation_ = 0;
-};
-
-/// A byte that is legal for all fields of 8 bits that carry integers.
-bool in_range(const std::vector<const Field*>& fields, FillPair pair) {
-  for (const Field* field : fields) {
-    if (field->bits != 8 || field->encoding != Encoding::kSigned) continue;
-    for (const uint8_t byte : {pair.b, pair.c}) {
-      const auto value = static_cast<int8_t>(byte);
-      if (value < field->min || value > field->max) return false;
-    }
-  }
-  return true;
-}
-
-/// A fill that is legal in all fields and gives every sub-byte value of a byte the same bits.
-uint8_t constant_for(const std::vector<const Field*>& fields) {
-  for (const uint8_t byte : kConstants) {
-    const bool alike = std::all_of(fields.begin(), fields.end(), [&](const Field* field) {
-      return field->bits >= 8 ||
-             (byte >> field->bits & mask_of(*field)) == (byte & mask_of(*field));
-    });
-    if (alike && in_range(fields, {byte, byte})) return byte;
-  }
-  return kConstants[0];
 }
 
 /// The number of tokens to probe weights with: two tiles, or what the consumer takes.
@@ -149,6 +50,7 @@ std::vector<int64_t> probed_k(const Contract& plane, const Shape& shape, uint64_
   };
   add(0);
   add(shape.id() - 1);
+  for (int64_t k = 1; k < shape.id(); k *= 2) add(k);
   for (const Field& field : plane.fields) {
     for (int i = 0; i < field.layout.n_modes; ++i) {
       const Mode& mode = field.layout.modes[i];
@@ -165,6 +67,12 @@ std::vector<int64_t> probed_k(const Contract& plane, const Shape& shape, uint64_
   return ks;
 }
 
+/// One run of the consumer: which address bit decides between B and C, or their exchange.
+struct Pass {
+  int bit = 0;
+  bool exchanged = false;
+};
+
 /// The observation of one plane.
 class Observer {
  public:
@@ -175,15 +83,27 @@ class Observer {
         fields_(fields_of(use)),
         of_weights_(use.plane->role == Role::kWeights),
         shape_(of_weights_ ? shape.with_tokens(probe_tokens(consumer, shape)) : shape),
-        store_(context.device) {
+        store_(context.device),
+        fill_(format_of(plane_.role), fields_, others()) {
     tomogram_.plane = &plane_;
     tomogram_.shape = shape_;
-    for (const Field* field : fields_) tomogram_.fields.push_back({field, {}});
+    for (const Field* field : fields_) {
+      tomogram_.fields.push_back({field, {}});
+      bound_.push_back(bind(field->layout, shape_));
+    }
+    const auto last = static_cast<uint64_t>(plane_.size_bytes(shape_) - 1);
+    const int bits = std::max(1, static_cast<int>(std::bit_width(last)));
+    for (int bit = 0; bit < bits; ++bit) passes_.push_back({bit, false});
+    const bool sub_byte = std::any_of(fields_.begin(), fields_.end(),
+                                      [](const Field* field) { return field->bits < 8; });
+    if (sub_byte) passes_.push_back({0, true});
   }
 
   Tomogram run() {
-    choose_fill();
-    if (!tomogram_.failure.empty()) return std::move(tomogram_);
+    if (!fill_.usable()) {
+      tomogram_.failure = "no pair of fill bytes tells all combinations of its fields apart";
+      return std::move(tomogram_);
+    }
     fill_constant_planes();
     // Each group takes as many k as there are one-hot lines of the other operand in one tile.
     const int64_t per_run = of_weights_ ? std::min(shape_.nt(), kTokenTileTokens) : shape_.od();
@@ -199,6 +119,9 @@ class Observer {
   }
 
  private:
+  using Outputs = std::vector<std::vector<float>>;  // by pass, each (nt, od)
+  using Offsets = std::vector<std::array<int64_t, 4>>;
+
   const FormatOracle& format_of(Role role) const {
     for (const FormatOracle& format : context_.catalog.formats()) {
       const bool ours = role == Role::kActivations || format.format == consumer_.format;
@@ -206,59 +129,27 @@ class Observer {
     }
     throw ContractError("format", consumer_.format, "not registered");
   }
-  const std::string tensor_of(const Contract& plane) const {
+  std::string tensor_of(const Contract& plane) const {
     return plane.role == Role::kWeights ? kWeights : kActivations;
+  }
+  bool beside(const FieldUse& use) const {
+    return use.plane != &plane_ && use.plane->role == plane_.role;
   }
 
   /// Bits of the constant fill in all fields of the other planes of the probed role.
   FieldBits others() const {
     FieldBits bits;
     for (const FieldUse& use : consumer_.reads) {
-      if (use.plane == &plane_ || use.plane->role != plane_.role) continue;
-      const std::vector<const Field*> fields = fields_of(use);
-      for (const Field* field : fields) {
-        bits[field->name] = 0x01010101u * constant_for(fields) & mask_of(*field);
-      }
+      if (beside(use)) add_constant_bits(fields_of(use), bits);
     }
     return bits;
   }
 
-  std::vector<int> shifts_at(int64_t line, int64_t k) const {
-    std::vector<int> shifts;
-    for (const Field* field : fields_) {
-      const BoundLayout bound = bind(field->layout, shape_);
-      shifts.push_back(static_cast<int>(offset_bits(field->layout, bound, line, k) % 8));
-    }
-    return shifts;
-  }
-
-  const ValueTable& table_at(int64_t line, int64_t k) {
-    const std::vector<int> shifts = shifts_at(line, k);
-    const auto found = tables_.find(shifts);
-    if (found != tables_.end()) return found->second;
-    return tables_
-        .emplace(shifts, ValueTable(format_of(plane_.role), fields_, shifts, others(), pair_))
-        .first->second;
-  }
-
-  void choose_fill() {
-    for (const FillPair pair : kPairs) {
-      pair_ = pair;
-      tables_.clear();
-      bool usable = in_range(fields_, pair);
-      for (int64_t k = 0; usable && k < std::min<int64_t>(shape_.id(), kSuperBlockElems); ++k) {
-        usable = table_at(0, k).usable();
-      }
-      if (usable) return;
-    }
-    tomogram_.failure = "no pair of fill bytes tells all combinations of its fields apart";
-  }
-
   void fill_constant_planes() {
     for (const FieldUse& use : consumer_.reads) {
-      if (use.plane == &plane_ || use.plane->role != plane_.role) continue;
+      if (!beside(use)) continue;
       const std::vector<std::byte> bytes(static_cast<size_t>(use.plane->size_bytes(shape_)),
-                                         std::byte{constant_for(fields_of(use))});
+                                         std::byte{constant_fill(fields_of(use))});
       store_.add(tensor_of(*use.plane), *use.plane, shape_, bytes);
     }
   }
@@ -295,60 +186,85 @@ class Observer {
 
   void probe(const std::vector<int64_t>& ks) {
     set_one_hot(ks);
-    const size_t first = tomogram_.probes.size();
-    const int64_t lines = of_weights_ ? shape_.od() : shape_.nt();
-    for (int64_t line = 0; line < lines; ++line) {
-      for (const int64_t k : ks) tomogram_.probes.push_back({line, k});
-    }
-    for (FieldAddresses& field : tomogram_.fields) {
-      field.offset_bytes.resize(tomogram_.probes.size(), {0, 0, 0, 0});
-    }
-    const int64_t size = plane_.size_bytes(shape_);
-    std::vector<std::byte> fill(static_cast<size_t>(size));
-    const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(size - 1))));
-    for (int bit = 0; bit < bits && tomogram_.failure.empty(); ++bit) {
+    Outputs outputs;
+    std::vector<std::byte> fill(static_cast<size_t>(plane_.size_bytes(shape_)));
+    for (const Pass& pass : passes_) {
       for (size_t at = 0; at < fill.size(); ++at) {
-        fill[at] = std::byte{(at >> bit & 1) != 0 ? pair_.c : pair_.b};
+        const bool c = ((at >> pass.bit & 1) != 0) != pass.exchanged;
+        fill[at] = std::byte{c ? fill_.pair().c : fill_.pair().b};
       }
       put(plane_, fill);
-      const ConsumerRun result =
-          gates::run(context_, consumer_, store_, kWeights, kActivations, shape_);
+      ConsumerRun result = gates::run(context_, consumer_, store_, kWeights, kActivations, shape_);
       ++tomogram_.passes;
-      if (!result.failure.empty()) {
-        tomogram_.failure = result.failure;
-      } else {
-        read_bit(bit, result.y, ks, first);
+      tomogram_.failure = result.failure;
+      if (!result.failure.empty()) return;
+      outputs.push_back(std::move(result.y));
+    }
+    const int64_t lines = of_weights_ ? shape_.od() : shape_.nt();
+    for (int64_t line = 0; line < lines && tomogram_.failure.empty(); ++line) {
+      for (size_t column = 0; column < ks.size() && tomogram_.failure.empty(); ++column) {
+        take({line, ks[column]}, column, outputs);
       }
     }
   }
 
-  /// Adds bit `bit` of every address from one output.
-  void read_bit(int bit, const std::vector<float>& y, const std::vector<int64_t>& ks,
-                size_t first) {
-    const size_t columns =
-        of_weights_ ? static_cast<size_t>(shape_.nt()) : static_cast<size_t>(shape_.od());
-    for (size_t i = first; i < tomogram_.probes.size(); ++i) {
-      const Probe& at = tomogram_.probes[i];
-      const ValueTable& table = table_at(at.line, at.k);
-      const size_t column = (i - first) % ks.size();
-      const int64_t choice = table.choice(element(y, at.line, column));
-      const size_t twin = column + static_cast<size_t>(kTokenTileTokens);
-      const bool twice = of_weights_ && twin < columns;
-      if (choice < 0 || (twice && table.choice(element(y, at.line, twin)) != choice)) {
-        tomogram_.failure =
-            fmt::format("no map: at line {}, k {} the output is {} under fill {:02x}/{:02x}, {}",
-                        at.line, at.k, element(y, at.line, column), pair_.b, pair_.c,
-                        choice < 0 ? "a value that no choice of bytes decodes to"
-                                   : "and another one for a token of the next tile");
-        return;
-      }
-      int byte = 0;
-      for (FieldAddresses& field : tomogram_.fields) {
-        for (int b = 0; b < field.bytes_per_value(); ++b, ++byte) {
-          field.offset_bytes[i][static_cast<size_t>(b)] |= (choice >> byte & 1) << bit;
+  /// Adds what the outputs say of one probe, seen by one token or by two of different tiles.
+  void take(const Probe& at, size_t column, const Outputs& outputs) {
+    const std::optional<Offsets> offsets = decoded(at, column, outputs);
+    if (!offsets) {
+      fail(at, element(outputs[0], at.line, column), "a value that no choice of bytes decodes to");
+      return;
+    }
+    const size_t twin = column + static_cast<size_t>(kTokenTileTokens);
+    if (of_weights_ && twin < static_cast<size_t>(shape_.nt()) &&
+        decoded(at, twin, outputs) != offsets) {
+      fail(at, element(outputs[0], at.line, twin), "and another one for a token of the next tile");
+      return;
+    }
+    tomogram_.probes.push_back(at);
+    for (size_t f = 0; f < fields_.size(); ++f) {
+      tomogram_.fields[f].offset_bits.push_back((*offsets)[f]);
+    }
+  }
+
+  void fail(const Probe& at, double value, const char* what) {
+    tomogram_.failure =
+        fmt::format("no map: at line {}, k {} the output is {} under fill {:02x}/{:02x}, {}",
+                    at.line, at.k, value, fill_.pair().b, fill_.pair().c, what);
+  }
+
+  /// The offsets of all fields of a probe, at the contract's bit positions where those explain all
+  /// passes, else at the first others that do.
+  std::optional<Offsets> decoded(const Probe& at, size_t column, const Outputs& outputs) const {
+    Shifts contract;
+    for (size_t f = 0; f < fields_.size(); ++f) {
+      contract.push_back(
+          static_cast<int>(offset_bits(fields_[f]->layout, bound_[f], at.line, at.k) % 8));
+    }
+    for (const Shifts& shifts : all_shifts(fields_, contract)) {
+      if (auto offsets = decoded(shifts, at, column, outputs)) return offsets;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Offsets> decoded(const Shifts& shifts, const Probe& at, size_t column,
+                                 const Outputs& outputs) const {
+    const ValueTable& table = fill_.table(shifts);
+    Offsets offsets(fields_.size(), {0, 0, 0, 0});
+    for (size_t p = 0; p < passes_.size(); ++p) {
+      int64_t choice = table.choice(element(outputs[p], at.line, column));
+      if (choice < 0) return std::nullopt;
+      if (passes_[p].exchanged) choice = ~choice;
+      for (size_t f = 0; f < fields_.size(); ++f) {
+        for (int byte = 0; byte < bytes_per_value(*fields_[f]); ++byte, choice >>= 1) {
+          int64_t& offset = offsets[f][static_cast<size_t>(byte)];
+          if (passes_[p].exchanged && (offset >> 3 & 1) != (choice & 1)) return std::nullopt;
+          if (!passes_[p].exchanged) offset |= (choice & 1) << (passes_[p].bit + 3);
         }
       }
     }
+    for (size_t f = 0; f < fields_.size(); ++f) offsets[f][0] += shifts[f];
+    return offsets;
   }
 
   /// y of the probed line beside the one-hot line `column` of the other operand.
@@ -362,11 +278,12 @@ class Observer {
   const ConsumerSpec& consumer_;
   const Contract& plane_;
   std::vector<const Field*> fields_;
+  std::vector<BoundLayout> bound_;
   bool of_weights_;
   Shape shape_;
   PlaneStore store_;
-  FillPair pair_;
-  std::map<std::vector<int>, ValueTable> tables_;
+  Fill fill_;
+  std::vector<Pass> passes_;
   Tomogram tomogram_;
 };
 

@@ -14,13 +14,12 @@ struct Probe {
   int64_t k = 0;
 };
 
-/// From which bytes of the plane the consumer took a field's value, probe by probe.
+/// From where in the plane the consumer took a field's value, probe by probe.
 struct FieldAddresses {
   const Field* field = nullptr;
-  /// The byte offset of each byte of the value, lowest first; sub-byte values have one.
-  std::vector<std::array<int64_t, 4>> offset_bytes;
-
-  int bytes_per_value() const { return field->bits <= 8 ? 1 : field->bits / 8; }
+  /// The bit offset of each byte of the value, lowest first; sub-byte values have one, that of
+  /// their lowest bit.
+  std::vector<std::array<int64_t, 4>> offset_bits;
 };
 
 /// What a consumer reads of one plane, seen through its output alone.
@@ -38,9 +37,11 @@ struct Tomogram {
 ///
 /// Two-valued fill: in pass b every byte of the plane is B or C by bit b of its own offset, (B, C)
 /// chosen so that all combinations of the fields' bytes decode to different values. One output
-/// then reveals one address bit of every byte that its element was decoded from. Weights are probed
-/// with one-hot activations, activations with one-hot weights; all other planes are constant or
-/// the mirrors' bytes. Needs nothing of the consumer but its output: it works on a black box.
+/// then reveals one address bit of every byte that its element was decoded from. Where no bytes
+/// decode to what was seen, sub-byte values are tried at the other bit positions of their byte: a
+/// last pass with B and C exchanged tells those apart. Weights are probed with one-hot activations,
+/// activations with one-hot weights; all other planes are constant or the mirrors' bytes. Needs
+/// nothing of the consumer but its output: it works on a black box.
 ///
 /// Small tensors are probed wholly, large ones at the boundaries of the contract's modes, at the
 /// last elements and at a random sample of k. Weights are probed by two tokens of different tiles

@@ -44,7 +44,7 @@ TEST_F(Tomography, ProbesSmallTensorsWholly) {
   EXPECT_EQ(tomogram.probes.size(), 2u * 512u);
   for (size_t i = 0; i < tomogram.probes.size(); ++i) {
     const Probe& at = tomogram.probes[i];
-    ASSERT_EQ(tomogram.fields[0].offset_bytes[i][0], at.line * 512 + at.k);
+    ASSERT_EQ(tomogram.fields[0].offset_bits[i][0], 8 * (at.line * 512 + at.k));
   }
 }
 
@@ -95,7 +95,7 @@ Tomogram permuted() {
   for (int64_t row = 0; row < 8; ++row) {
     for (const int64_t k : {0, 1, 255, 256, 300}) {
       tomogram.probes.push_back({row, k});
-      tomogram.fields[0].offset_bytes.push_back({(row ^ (row >= 4 ? 1 : 0)) * 512 + k, 0, 0, 0});
+      tomogram.fields[0].offset_bits.push_back({8 * ((row ^ (row >= 4 ? 1 : 0)) * 512 + k), 0, 0, 0});
     }
   }
   return tomogram;
@@ -114,7 +114,7 @@ TEST(Explain, NamesAShiftedBase) {
   Tomogram tomogram = permuted();
   for (size_t i = 0; i < tomogram.probes.size(); ++i) {
     const Probe& at = tomogram.probes[i];
-    tomogram.fields[0].offset_bytes[i][0] = at.line * 512 + at.k + 16;
+    tomogram.fields[0].offset_bits[i][0] = 8 * (at.line * 512 + at.k + 16);
   }
   EXPECT_EQ(explain(tomogram, shipped_catalog()).sentence, "codes of w_exp: base 16, contract 0");
 }

@@ -1,0 +1,131 @@
+#include "gates/address_mutations.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace planegate::gates {
+namespace {
+
+bool same_expression(const FlatLayout& a, const FlatLayout& b) {
+  const auto equal_term = [](const FlatLayout::Term& x, const FlatLayout::Term& y) {
+    return x.axis == y.axis && x.div == y.div && x.mod == y.mod && x.stride_bits == y.stride_bits;
+  };
+  return a.base_bits == b.base_bits && a.swizzle == b.swizzle &&
+         std::equal(a.terms, a.terms + a.n_terms, b.terms, b.terms + b.n_terms, equal_term);
+}
+
+class Mutations {
+ public:
+  Mutations(const Catalog& catalog, const Contract& plane, const Field& field, const Shape& shape)
+      : catalog_(catalog),
+        plane_(plane),
+        field_(field),
+        shape_(shape),
+        contract_(flatten(field.layout, shape)),
+        contract_map_(map_of(contract_)) {}
+
+  std::vector<AddressMutation> all() {
+    for (int i = 0; i < contract_.n_terms; ++i) {
+      siblings(i);
+      restride(i, "one value more", contract_.terms[i].stride_bits + field_.bits);
+      restride(i, "one value less", contract_.terms[i].stride_bits - field_.bits);
+      restride(i, "16 bytes more", contract_.terms[i].stride_bits + 8 * 16);
+      restride(i, "16 bytes less", contract_.terms[i].stride_bits - 8 * 16);
+      if (i + 1 < contract_.n_terms) exchange(i);
+      restride(i, "dropped", 0);
+    }
+    for (int i = 0; i < contract_.n_terms; ++i) redigit(i);
+    if (contract_.swizzle.bits != 0) {
+      FlatLayout linear = contract_;
+      linear.swizzle = {};
+      add("swizzle off", linear, {"without the contract's swizzle"});
+    }
+    return std::move(all_);
+  }
+
+ private:
+  const char* mode(int i) const { return field_.layout.modes[i].name; }
+
+  void siblings(int i) {
+    for (const Contract* other : catalog_.planes()) {
+      if (other->role != plane_.role || other->name == plane_.name) continue;
+      for (const Field& field : other->fields) {
+        for (int m = 0; m < field.layout.n_modes; ++m) {
+          if (std::string(field.layout.modes[m].name) != mode(i)) continue;
+          restride(i, "of " + other->name, evaluate(field.layout.modes[m].stride_bits, shape_));
+        }
+      }
+    }
+  }
+
+  void restride(int i, const std::string& what, int64_t stride_bits) {
+    FlatLayout layout = contract_;
+    layout.terms[i].stride_bits = stride_bits;
+    add(fmt::format("{} stride {} ({} bits)", mode(i), what, stride_bits), layout,
+        {fmt::format("{} stride ", mode(i))});
+  }
+
+  void exchange(int i) {
+    FlatLayout layout = contract_;
+    std::swap(layout.terms[i].stride_bits, layout.terms[i + 1].stride_bits);
+    add(fmt::format("{} and {} strides exchanged", mode(i), mode(i + 1)), layout,
+        {fmt::format("{} stride ", mode(i)), fmt::format("{} stride ", mode(i + 1))});
+  }
+
+  void redigit(int i) {
+    const auto change = [&](const char* what, int64_t FlatLayout::Term::*value, bool twice) {
+      FlatLayout layout = contract_;
+      int64_t& v = layout.terms[i].*value;
+      if (v == 0 || (!twice && v % 2 != 0)) return;
+      v = twice ? v * 2 : v / 2;
+      add(fmt::format("{} {} {}", mode(i), what, twice ? "doubled" : "halved"), layout,
+          {fmt::format("{} digit ", mode(i))});
+    };
+    change("div", &FlatLayout::Term::div, true);
+    change("div", &FlatLayout::Term::div, false);
+    change("mod", &FlatLayout::Term::mod, true);
+    change("mod", &FlatLayout::Term::mod, false);
+  }
+
+  void add(std::string name, const FlatLayout& layout, std::vector<std::string> terms) {
+    const std::vector<int64_t> map = map_of(layout);
+    const bool unchanged = map == contract_map_;
+    if (same_expression(layout, contract_) || (!unchanged && !maps_.insert(map).second)) return;
+    all_.push_back({std::move(name), layout, std::move(terms), unchanged});
+  }
+
+  /// The bit address of every (line, k), taken around the plane's end.
+  std::vector<int64_t> map_of(const FlatLayout& layout) const {
+    const int64_t lines = plane_.role == Role::kWeights ? shape_.od() : shape_.nt();
+    const int64_t plane_bits = 8 * plane_.size_bytes(shape_);
+    std::vector<int64_t> map;
+    for (int64_t line = 0; line < lines; ++line) {
+      for (int64_t k = 0; k < shape_.id(); ++k) {
+        const int64_t bits = layout.offset_bits(line, k) % plane_bits;
+        map.push_back(bits < 0 ? bits + plane_bits : bits);
+      }
+    }
+    return map;
+  }
+
+  const Catalog& catalog_;
+  const Contract& plane_;
+  const Field& field_;
+  const Shape& shape_;
+  FlatLayout contract_;
+  std::vector<int64_t> contract_map_;
+  std::set<std::vector<int64_t>> maps_;
+  std::vector<AddressMutation> all_;
+};
+
+}  // namespace
+
+std::vector<AddressMutation> address_mutations(const Catalog& catalog, const Contract& plane,
+                                               const Field& field, const Shape& shape) {
+  return Mutations(catalog, plane, field, shape).all();
+}
+
+}  // namespace planegate::gates

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "gates/tomography.h"
+
+namespace planegate::gates {
+
+/// What a tomogram says beside the contract of its plane.
+struct Explanation {
+  int64_t compared = 0;  ///< bytes of values whose address was recovered
+  int64_t differing = 0;
+  std::string first;  ///< `codes of row 1, k 0: read at byte 448, contract 512`
+  /// `row stride 448, contract 512 (id); it is the row stride of plane padded (nsb*224)`, or
+  /// `no strided map: ...`. Empty where nothing differs.
+  std::string sentence;
+  /// Modes that this shape has once only: their strides cannot be seen.
+  std::string undetermined;
+};
+
+/// Compares a map with its contract, term by term. The first of these that explains all
+/// observations is named: other strides along the digits of the contract; those without its
+/// swizzle; the contract with one digit's div or mod another power of two; strides along the digits
+/// of another registered plane of the same role. Addresses that leave the plane are unseen: they
+/// contradict nothing.
+Explanation explain(const Tomogram& tomogram, const Catalog& catalog);
+
+}  // namespace planegate::gates
