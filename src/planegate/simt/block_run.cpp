@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include <fmt/format.h>
@@ -11,35 +12,20 @@
 
 namespace planegate::simt {
 
-using boost::context::detail::jump_fcontext;
-using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
-
 constinit thread_local BlockRun* running_block = nullptr;
 
 namespace {
 
-template <class Engine>
 void arrange(std::vector<int>::iterator first, std::vector<int>::iterator last,
-             Schedule::Order order, Engine& engine) {
+             Schedule::Order order, std::optional<std::mt19937_64>& engine) {
   if (order == Schedule::Order::kDescending) std::reverse(first, last);
-  if (order == Schedule::Order::kRandom) std::shuffle(first, last, engine);
+  if (order == Schedule::Order::kRandom) std::shuffle(first, last, *engine);
 }
 
 }  // namespace
 
-void enter_lane(transfer_t arrival) {
-  BlockRun& run = *static_cast<BlockRun*>(arrival.data);
-  run.fiber_of(run.from_) = arrival.fctx;
-  const bool from_scheduler = run.from_ == run.plan_->threads;
-  const void* bottom = nullptr;
-  size_t bytes = 0;
-  note_first_arrival(&bottom, &bytes);
-  if (from_scheduler) {
-    run.scheduler_stack_ = bottom;
-    run.scheduler_stack_bytes_ = bytes;
-  }
-  run.run_lane();
+void enter_lane() {
+  running_block->run_lane();
 }
 
 void BlockRun::run_lane() {
@@ -48,71 +34,19 @@ void BlockRun::run_lane() {
   } catch (...) {
     error_ = std::current_exception();
   }
-  lanes_[static_cast<size_t>(current_)].wait = Wait::kForever;
-  if (error_) {
-    switch_to(plan_->threads);
-  } else {
-    yield();
-  }
+  running_->wait = Wait::kForever;
+  if (error_) running_->next = &scheduler_;
+  yield();
   std::terminate();
 }
 
-void*& BlockRun::fiber_of(int thread) {
-  return thread == plan_->threads ? scheduler_ : lanes_[static_cast<size_t>(thread)].fiber;
-}
-
-void BlockRun::switch_to(int next) {
-  if (next == current_) return;
-  const bool to_scheduler = next == plan_->threads;
-  const int me = current_;
-  SwitchNotes notes;
-  notes.leave(to_scheduler ? scheduler_stack_ : stacks_.bottom(next),
-              to_scheduler ? scheduler_stack_bytes_
-                           : static_cast<size_t>(stacks_.top(next) - stacks_.bottom(next)));
-  from_ = me;
-  current_ = next;
-  const transfer_t arrival = jump_fcontext(fiber_of(next), this);
-  fiber_of(from_) = arrival.fctx;
-  const void* bottom = nullptr;
-  size_t bytes = 0;
-  notes.arrive(&bottom, &bytes);
-  if (from_ == plan_->threads) {
-    scheduler_stack_ = bottom;
-    scheduler_stack_bytes_ = bytes;
+/// The next lane of the running lane's warp that does not wait, itself the last; or the scheduler.
+Lane* BlockRun::next_ready() {
+  Lane* lane = running_->next;
+  for (int step = 0; step < kWarpLanes; ++step, lane = lane->next) {
+    if (lane->wait == Wait::kNothing) return lane;
   }
-}
-
-int BlockRun::next_ready(int warp, int place) const {
-  const int* order = lane_order_.data() + warp * kWarpLanes;
-  for (int step = 1; step <= kWarpLanes; ++step) {
-    const int thread = order[(place + step) % kWarpLanes];
-    if (lanes_[static_cast<size_t>(thread)].wait == Wait::kNothing) return thread;
-  }
-  return plan_->threads;
-}
-
-void BlockRun::yield() {
-  switch_to(next_ready(current_ / kWarpLanes, place_in_order_[static_cast<size_t>(current_)]));
-}
-
-void BlockRun::sync_threads(Site site) {
-  Lane& lane = lanes_[static_cast<size_t>(current_)];
-  lane.wait = Wait::kBlock;
-  lane.site = site;
-  yield();
-}
-
-Operands& BlockRun::collective(Collective kind, const Operands& operands, Site site) {
-  const auto me = static_cast<size_t>(current_);
-  const int warp = current_ / kWarpLanes;
-  Lane& lane = lanes_[me];
-  lane.wait = Wait::kWarp;
-  lane.kind = kind;
-  lane.site = site;
-  operands_[me] = operands;
-  if (++arrived_[static_cast<size_t>(warp)] == kWarpLanes) complete_collective(warp);
-  yield();
-  return operands_[me];
+  return &scheduler_;
 }
 
 void BlockRun::complete_collective(int warp) {
@@ -131,78 +65,79 @@ void BlockRun::complete_collective(int warp) {
 
 void BlockRun::async_issued(const std::byte* destination, int bytes) {
   check_shared_write(destination, bytes);
-  Lane& lane = lanes_[static_cast<size_t>(current_)];
   const auto words = static_cast<uint32_t>(bytes) / 4;
   const size_t first = shadow_index(destination);
-  for (size_t i = first; i < first + words; ++i) shadow_[i].pending = true;
-  lane.pending.push_back({static_cast<uint32_t>(first), words, lane.committed});
+  shadow_.async_begun(first, words);
+  pending_[static_cast<size_t>(thread())].push_back(
+      {static_cast<uint32_t>(first), words, running_->committed});
 }
 
 void BlockRun::async_waited(int groups_left) {
-  Lane& lane = lanes_[static_cast<size_t>(current_)];
-  auto keep = lane.pending.begin();
-  for (const Pending& copy : lane.pending) {
-    if (copy.group + static_cast<uint32_t>(groups_left) >= lane.committed) {
+  std::vector<Pending>& pending = pending_[static_cast<size_t>(thread())];
+  auto keep = pending.begin();
+  for (const Pending& copy : pending) {
+    if (copy.group + static_cast<uint32_t>(groups_left) >= running_->committed) {
       *keep++ = copy;
-      continue;
-    }
-    for (size_t i = copy.word; i < copy.word + copy.words; ++i) {
-      shadow_[i].pending = false;
-      shadow_[i].write_tick = tick_;
+    } else {
+      shadow_.async_done(copy.word, copy.words);
     }
   }
-  lane.pending.erase(keep, lane.pending.end());
+  pending.erase(keep, pending.end());
 }
 
 void BlockRun::prepare(const BlockPlan& plan, int64_t block) {
   plan_ = &plan;
   block_ = block;
   error_ = nullptr;
-  const auto threads = static_cast<size_t>(plan.threads);
+  const auto warps = static_cast<size_t>(plan.threads / kWarpLanes);
   const size_t words = (static_cast<size_t>(plan.shared_bytes) + 3) / 4;
-  stacks_.reserve(plan.threads);
-  lanes_.resize(threads);
-  operands_.resize(threads);
-  arrived_.assign(threads / kWarpLanes, 0);
-  warp_tick_.assign(threads / kWarpLanes, 1);
-  tick_ = 1;
-  block_tick_ = 1;
   // 16-byte alignment comes with operator new; the poison is what no code or scale looks like.
   shared_.assign(words * 4, std::byte{0xDB});
-  shadow_.assign(words, ShadowWord{});
-  for (size_t i = 0; i < threads; ++i) {
-    std::byte* top = stacks_.top(static_cast<int>(i));
-    const auto bytes = static_cast<size_t>(top - stacks_.bottom(static_cast<int>(i)));
-    Lane& lane = lanes_[i];
-    lane.fiber = make_fcontext(top, bytes, enter_lane);
-    lane.wait = Wait::kNothing;
-    lane.committed = 0;
-    lane.pending.clear();
-  }
+  shadow_.reset(words, warps);
+  operands_.resize(warps);
+  arrived_.assign(warps, 0);
+  prepare_lanes();
   order_lanes();
 }
 
-void BlockRun::order_lanes() {
-  const auto threads = static_cast<size_t>(plan_->threads);
-  const Schedule& schedule = plan_->schedule;
-  std::mt19937_64 engine(payload(schedule.seed, static_cast<uint64_t>(block_)));
-  lane_order_.resize(threads);
-  place_in_order_.resize(threads);
-  warp_order_.resize(threads / kWarpLanes);
-  std::iota(lane_order_.begin(), lane_order_.end(), 0);
-  std::iota(warp_order_.begin(), warp_order_.end(), 0);
-  for (size_t first = 0; first < threads; first += kWarpLanes) {
-    const auto begin = lane_order_.begin() + static_cast<std::ptrdiff_t>(first);
-    arrange(begin, begin + kWarpLanes, schedule.order, engine);
-  }
-  arrange(warp_order_.begin(), warp_order_.end(), schedule.order, engine);
-  for (size_t i = 0; i < threads; ++i) {
-    place_in_order_[static_cast<size_t>(lane_order_[i])] = static_cast<int>(i % kWarpLanes);
+void BlockRun::prepare_lanes() {
+  stacks_.reserve(plan_->threads);
+  lanes_.resize(static_cast<size_t>(plan_->threads));
+  pending_.resize(lanes_.size());
+  for (int i = 0; i < plan_->threads; ++i) {
+    Lane& lane = lanes_[static_cast<size_t>(i)];
+    lane.context = make_fiber(stacks_.bottom(i), stacks_.top(i), enter_lane);
+    lane.thread = i;
+    lane.wait = Wait::kNothing;
+    lane.committed = 0;
+    pending_[static_cast<size_t>(i)].clear();
   }
 }
 
+void BlockRun::order_lanes() {
+  const Schedule& schedule = plan_->schedule;
+  lane_order_.resize(lanes_.size());
+  warp_order_.resize(arrived_.size());
+  std::iota(lane_order_.begin(), lane_order_.end(), 0);
+  std::iota(warp_order_.begin(), warp_order_.end(), 0);
+  std::optional<std::mt19937_64> engine;  // filling its state takes longer than a small block
+  if (schedule.order == Schedule::Order::kRandom) {
+    engine.emplace(payload(schedule.seed, static_cast<uint64_t>(block_)));
+  }
+  for (auto first = lane_order_.begin(); first != lane_order_.end(); first += kWarpLanes) {
+    arrange(first, first + kWarpLanes, schedule.order, engine);
+    for (int i = 0; i < kWarpLanes; ++i) {
+      lanes_[static_cast<size_t>(first[i])].next =
+          &lanes_[static_cast<size_t>(first[(i + 1) % kWarpLanes])];
+    }
+  }
+  arrange(warp_order_.begin(), warp_order_.end(), schedule.order, engine);
+}
+
 void BlockRun::run_warp(int warp) {
-  switch_to(next_ready(warp, kWarpLanes - 1));
+  scheduler_.next =
+      &lanes_[static_cast<size_t>(lane_order_[static_cast<size_t>(warp) * kWarpLanes])];
+  yield();
   if (error_) std::rethrow_exception(error_);
   if (arrived_[static_cast<size_t>(warp)] != 0) {
     report_divergence(warp * kWarpLanes, (warp + 1) * kWarpLanes, FaultKind::kDivergentCollective);
@@ -218,13 +153,14 @@ bool BlockRun::release_block() {
   if (!alike) report_divergence(0, plan_->threads, FaultKind::kDivergentBarrier);
   if (first.wait == Wait::kForever) return false;
   for (Lane& lane : lanes_) lane.wait = Wait::kNothing;
-  block_tick_ = ++tick_;
+  shadow_.block_barrier();
   return true;
 }
 
 void BlockRun::run(const BlockPlan& plan, int64_t block) {
   prepare(plan, block);
-  current_ = plan.threads;
+  scheduler_.thread = plan.threads;
+  running_ = &scheduler_;
   running_block = this;
   struct Reset {
     ~Reset() { running_block = nullptr; }

@@ -12,6 +12,7 @@
 #include <planegate/simt/abi.h>
 #include <planegate/simt/fault.h>
 #include <planegate/simt/fiber.h>
+#include <planegate/simt/shadow.h>
 
 /// The host executor's state of one block. Kernels never see it: the dialect's operations do.
 namespace planegate::simt {
@@ -41,24 +42,6 @@ enum class Collective : uint8_t { kSyncWarp, kShuffle, kLdmatrix, kMmaS8 };
 
 const char* text(Collective kind);
 
-/// What a lane brings to a collective and takes from it: up to seven words.
-struct Operands {
-  uint32_t word[7] = {};
-};
-
-/// Who touched a 4-byte word of shared memory last, and when. Ticks count barriers of any kind.
-struct ShadowWord {
-  static constexpr uint16_t kNobody = 0xFFFF;
-  static constexpr uint16_t kManyWarps = 0xFFFE;
-  static constexpr uint16_t kManyOfWarp = 0x8000;  ///< plus the warp's number
-
-  uint32_t write_tick = 0;
-  uint32_t read_tick = 0;
-  uint16_t writer = kNobody;
-  uint16_t reader = kNobody;
-  bool pending = false;  ///< cp.async destination that has not been waited for
-};
-
 /// Everything that a launch tells the executor.
 struct BlockPlan {
   int threads = kWarpLanes;
@@ -69,23 +52,53 @@ struct BlockPlan {
   const void* context = nullptr;
 };
 
-/// One block: its lanes (fibers on pooled stacks), shared memory and shadow, one thread of the
-/// host. Errors leave a lane as exception_ptr; a failed block's lanes are abandoned where they
-/// stand (kernels own no resources).
+/// One lane of a block, a fiber on a pooled stack.
+struct alignas(64) Lane {
+  FiberContext context;
+  Lane* next = nullptr;  ///< of its warp in running order, the last before the first
+  Site site;
+  int thread = 0;
+  uint32_t committed = 0;  ///< cp.async groups committed so far
+  Wait wait = Wait::kNothing;
+  Collective kind = Collective::kSyncWarp;
+};
+
+/// What the lanes of a warp bring to a collective and take from it: up to seven words each.
+struct alignas(64) WarpOperands {
+  uint32_t word[7][kWarpLanes];
+};
+
+/// One block: its lanes, shared memory and shadow, one thread of the host. Errors leave a lane as
+/// exception_ptr; a failed block's lanes are abandoned where they stand (kernels own no
+/// resources).
 class BlockRun {
  public:
   /// Runs block `block` to its end. @throws SimtFault, or what the kernel threw.
   void run(const BlockPlan& plan, int64_t block);
 
-  int thread() const { return current_; }
+  int thread() const { return running_->thread; }
   int64_t block() const { return block_; }
   const Grid& grid() const { return plan_->grid; }
   std::byte* shared() { return shared_.data(); }
 
   /// Suspends the lane until all threads of the block stand at the same barrier.
-  void sync_threads(Site site);
-  /// Suspends the lane until all lanes of its warp brought operands to the same operation.
-  Operands& collective(Collective kind, const Operands& operands, Site site);
+  void sync_threads(Site site) {
+    running_->wait = Wait::kBlock;
+    running_->site = site;
+    yield();
+  }
+  /// The operands of the running lane's warp: the lane's own are its column.
+  WarpOperands& operands() { return operands_[static_cast<size_t>(thread() / kWarpLanes)]; }
+  /// Suspends the lane until all lanes of its warp brought operands to the same operation, whose
+  /// results then stand in their place.
+  void collective(Collective kind, Site site) {
+    running_->wait = Wait::kWarp;
+    running_->kind = kind;
+    running_->site = site;
+    const int warp = thread() / kWarpLanes;
+    if (++arrived_[static_cast<size_t>(warp)] == kWarpLanes) complete_collective(warp);
+    yield();
+  }
 
   void check_shared_read(const std::byte* at, int bytes);
   void check_shared_write(const std::byte* at, int bytes);
@@ -94,71 +107,52 @@ class BlockRun {
 
   /// cp.async: the words belong to the lane until it has waited for the group.
   void async_issued(const std::byte* destination, int bytes);
-  void async_committed() { ++lanes_[current_].committed; }
+  void async_committed() { ++running_->committed; }
   void async_waited(int groups_left);
 
  private:
-  friend void enter_lane(boost::context::detail::transfer_t arrival);
+  friend void enter_lane();
   struct Pending {
     uint32_t word = 0;
     uint32_t words = 0;
     uint32_t group = 0;
   };
-  struct Lane {
-    void* fiber = nullptr;
-    Wait wait = Wait::kNothing;
-    Collective kind = Collective::kSyncWarp;
-    Site site;
-    uint32_t committed = 0;  ///< cp.async groups committed so far
-    std::vector<Pending> pending;
-  };
 
   void prepare(const BlockPlan& plan, int64_t block);
+  void prepare_lanes();
   void order_lanes();
   void run_warp(int warp);
   bool release_block();
-  void*& fiber_of(int thread);
-  void switch_to(int next);
-  int next_ready(int warp, int place) const;
+  Lane* next_ready();
   void yield();
   void complete_collective(int warp);
   void perform(Collective kind, int warp);
   [[noreturn]] void run_lane();
   [[noreturn]] void fail(FaultKind kind, const std::string& what) const;
   [[noreturn]] void report_divergence(int first, int last, FaultKind kind) const;
-  void check_shared_range(const std::byte* at, int bytes, const char* verb) const;
+  [[noreturn]] void report_shared(int64_t offset, int bytes, bool inside, const char* verb) const;
   [[noreturn]] void report_global(const Region& region, int64_t offset, int bytes, bool inside,
                                   const char* verb) const;
-  [[noreturn]] void report_read(const ShadowWord& word, size_t index) const;
-  [[noreturn]] void report_write(const ShadowWord& word, size_t index) const;
+  [[noreturn]] void report_read(const ShadowWord& word) const;
+  [[noreturn]] void report_write(const ShadowWord& word) const;
+  void check_shared_range(const std::byte* at, int bytes, const char* verb) const;
   size_t shadow_index(const std::byte* at) const {
     return static_cast<size_t>(at - shared_.data()) / 4;
   }
-  /// Whether something thread `other` did at `tick` is ordered before the running lane.
-  bool ordered(uint16_t other, uint32_t tick) const {
-    return tick < block_tick_ || (other / kWarpLanes == current_ / kWarpLanes &&
-                                  tick < warp_tick_[current_ / kWarpLanes]);
-  }
 
   FiberStacks stacks_;
-  const void* scheduler_stack_ = nullptr;  ///< for AddressSanitizer
-  size_t scheduler_stack_bytes_ = 0;
   const BlockPlan* plan_ = nullptr;
   int64_t block_ = 0;
-  int current_ = 0;  ///< running thread; plan_->threads while the scheduler runs
-  int from_ = 0;     ///< who switched last
-  void* scheduler_ = nullptr;
+  Lane scheduler_;  ///< where run() stands; its thread is one past the block's last
+  Lane* running_ = &scheduler_;
   std::vector<Lane> lanes_;
-  std::vector<Operands> operands_;
-  std::vector<int> lane_order_;      ///< threads of each warp in running order
-  std::vector<int> place_in_order_;  ///< inverse of lane_order_ within the block
+  std::vector<std::vector<Pending>> pending_;  ///< copies in flight of each lane
+  std::vector<WarpOperands> operands_;
+  std::vector<int> lane_order_;  ///< threads of each warp in running order
   std::vector<int> warp_order_;
   std::vector<int> arrived_;  ///< lanes of each warp that wait for the collective
   std::vector<std::byte> shared_;
-  std::vector<ShadowWord> shadow_;
-  uint32_t tick_ = 1;
-  uint32_t block_tick_ = 1;
-  std::vector<uint32_t> warp_tick_;
+  SharedShadow shadow_;
   std::exception_ptr error_;
 };
 
@@ -169,60 +163,41 @@ extern constinit thread_local BlockRun* running_block;
 /// @throws the error of the first failing block in block order.
 void run_grid(const BlockPlan& plan);
 
+inline void BlockRun::yield() {
+  Lane* next = running_->next;
+  if (next->wait != Wait::kNothing) {
+    next = next_ready();
+    if (next == running_) return;
+  }
+  FiberContext& leave = running_->context;
+  running_ = next;
+  switch_fiber(leave, next->context);
+}
+
+inline void BlockRun::check_shared_range(const std::byte* at, int bytes, const char* verb) const {
+  const int64_t offset = at - shared_.data();
+  const bool inside = offset >= 0 && offset + bytes <= plan_->shared_bytes;
+  // Widths are powers of two.
+  if (!inside || (offset & (bytes - 1)) != 0) report_shared(offset, bytes, inside, verb);
+}
+
 inline void BlockRun::check_shared_read(const std::byte* at, int bytes) {
   check_shared_range(at, bytes, "reads");
-  const auto me = static_cast<uint16_t>(current_);
-  ShadowWord* word = &shadow_[shadow_index(at)];
-  for (int i = 0; i < (bytes + 3) / 4; ++i, ++word) {
-    const bool mine = word->writer == me;
-    if (word->pending || word->writer == ShadowWord::kNobody ||
-        (!mine && !ordered(word->writer, word->write_tick))) {
-      report_read(*word, static_cast<size_t>(word - shadow_.data()));
-    }
-    if (word->read_tick >= block_tick_ && word->reader != me) {
-      const int warp = current_ / kWarpLanes;
-      const auto many = static_cast<uint16_t>(ShadowWord::kManyOfWarp + warp);
-      const bool my_warp = word->reader / kWarpLanes == warp || word->reader == many;
-      if (!my_warp) {
-        word->reader = ShadowWord::kManyWarps;
-      } else if (word->read_tick >= warp_tick_[static_cast<size_t>(warp)]) {
-        word->reader = many;
-      } else {
-        word->reader = me;
-      }
-    } else {
-      word->reader = me;
-    }
-    word->read_tick = tick_;
-  }
+  const ShadowWord* bad = shadow_.read(shadow_index(at), (bytes + 3) / 4, thread());
+  if (bad != nullptr) report_read(*bad);
 }
 
 inline void BlockRun::check_shared_write(const std::byte* at, int bytes) {
   check_shared_range(at, bytes, "writes");
-  const auto me = static_cast<uint16_t>(current_);
-  const int warp = current_ / kWarpLanes;
-  ShadowWord* word = &shadow_[shadow_index(at)];
-  for (int i = 0; i < bytes / 4; ++i, ++word) {
-    bool clean = !word->pending;
-    if (word->writer != me && word->writer != ShadowWord::kNobody) {
-      clean = clean && ordered(word->writer, word->write_tick);
-    }
-    if (word->read_tick >= block_tick_ && word->reader != me) {
-      const bool my_warp =
-          word->reader / kWarpLanes == warp || word->reader == ShadowWord::kManyOfWarp + warp;
-      clean = clean && my_warp && word->read_tick < warp_tick_[static_cast<size_t>(warp)];
-    }
-    if (!clean) report_write(*word, static_cast<size_t>(word - shadow_.data()));
-    word->writer = me;
-    word->write_tick = tick_;
-  }
+  const ShadowWord* bad = shadow_.write(shadow_index(at), bytes / 4, thread());
+  if (bad != nullptr) report_write(*bad);
 }
 
 inline void BlockRun::check_global(const Region& region, const std::byte* at, int bytes,
                                    int alignment_bytes, const char* verb) {
   const int64_t offset = at - region.begin;
   const bool inside = offset >= 0 && offset + bytes <= region.size_bytes;
-  if (!inside || offset % alignment_bytes != 0) {
+  if (!inside || (offset & (alignment_bytes - 1)) != 0) {
     report_global(region, offset, bytes, inside, verb);
   }
 }

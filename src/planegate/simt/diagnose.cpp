@@ -77,7 +77,7 @@ const char* text(Collective kind) {
 
 void BlockRun::fail(FaultKind kind, const std::string& what) const {
   throw SimtFault(kind, fmt::format("block ({}, {}), {} {}", block_ % plan_->grid.x,
-                                    block_ / plan_->grid.x, lane_text(current_), what));
+                                    block_ / plan_->grid.x, lane_text(thread()), what));
 }
 
 void BlockRun::report_global(const Region& region, int64_t offset, int bytes, bool inside,
@@ -87,20 +87,17 @@ void BlockRun::report_global(const Region& region, int64_t offset, int bytes, bo
                    region.size_bytes));
 }
 
-void BlockRun::check_shared_range(const std::byte* at, int bytes, const char* verb) const {
-  const int64_t offset = at - shared_.data();
-  const bool inside = offset >= 0 && offset + bytes <= plan_->shared_bytes;
-  if (inside && offset % bytes == 0) return;
+void BlockRun::report_shared(int64_t offset, int bytes, bool inside, const char* verb) const {
   fail(inside ? FaultKind::kMisaligned : FaultKind::kOutOfBounds,
        fmt::format("{} {} bytes at byte {} of shared memory ({} bytes)", verb, bytes, offset,
                    plan_->shared_bytes));
 }
 
-void BlockRun::report_read(const ShadowWord& word, size_t index) const {
-  const std::string what = fmt::format("reads shared byte {}", index * 4);
-  if (word.pending) {
-    fail(FaultKind::kAsyncNotWaited,
-         fmt::format("{}, the destination of a cp.async of thread {}", what, word.writer));
+void BlockRun::report_read(const ShadowWord& word) const {
+  const std::string what = fmt::format("reads shared byte {}", shadow_.index(word) * 4);
+  if (word.pending()) {
+    fail(FaultKind::kAsyncNotWaited, fmt::format("{}, the destination of a cp.async of thread {}",
+                                                 what, word.writing_thread()));
   }
   if (word.writer == ShadowWord::kNobody) {
     fail(FaultKind::kUninitialisedShared, what + ", which nothing wrote in this block");
@@ -109,14 +106,14 @@ void BlockRun::report_read(const ShadowWord& word, size_t index) const {
        fmt::format("{}, which thread {} wrote with no barrier between", what, word.writer));
 }
 
-void BlockRun::report_write(const ShadowWord& word, size_t index) const {
-  const std::string what = fmt::format("writes shared byte {}", index * 4);
-  if (word.pending) {
-    fail(FaultKind::kAsyncNotWaited,
-         fmt::format("{}, the destination of a cp.async of thread {}", what, word.writer));
+void BlockRun::report_write(const ShadowWord& word) const {
+  const std::string what = fmt::format("writes shared byte {}", shadow_.index(word) * 4);
+  if (word.pending()) {
+    fail(FaultKind::kAsyncNotWaited, fmt::format("{}, the destination of a cp.async of thread {}",
+                                                 what, word.writing_thread()));
   }
-  const bool by_writer = word.writer != ShadowWord::kNobody && word.writer != current_ &&
-                         !ordered(word.writer, word.write_tick);
+  const bool by_writer = word.writer != ShadowWord::kNobody && word.writer != thread() &&
+                         !shadow_.ordered(word.writer, word.write_tick, thread());
   const std::string who =
       by_writer ? fmt::format("thread {} wrote", word.writer) : reader_text(word.reader) + " read";
   fail(FaultKind::kRace, fmt::format("{}, which {} with no barrier between", what, who));

@@ -123,17 +123,19 @@ inline void sync_threads(Site site = Site::here()) {
   running_block->sync_threads(site);
 }
 inline void sync_warp(Site site = Site::here()) {
-  running_block->collective(Collective::kSyncWarp, {}, site);
+  running_block->collective(Collective::kSyncWarp, site);
 }
 
 template <class T>
 T shuffle(T value, int source_lane, Site site = Site::here()) {
   static_assert(sizeof(T) == 4);
-  Operands operands;
-  std::memcpy(&operands.word[0], &value, 4);
-  operands.word[1] = static_cast<uint32_t>(source_lane);
-  const Operands& result = running_block->collective(Collective::kShuffle, operands, site);
-  std::memcpy(&value, &result.word[0], 4);
+  BlockRun& run = *running_block;
+  const int me = lane();
+  WarpOperands& operands = run.operands();
+  std::memcpy(&operands.word[0][me], &value, 4);
+  operands.word[1][me] = static_cast<uint32_t>(source_lane);
+  run.collective(Collective::kShuffle, site);
+  std::memcpy(&value, &operands.word[0][me], 4);
   return value;
 }
 template <class T>
@@ -170,21 +172,27 @@ void cp_async_wait() {
 }
 
 inline Words4 ldmatrix_x4(SharedPtr<const Words4> row, Site site = Site::here()) {
-  const Words4 mine = row.load();
-  Operands operands;
-  std::memcpy(operands.word, mine.w, 16);
-  const Operands& result = running_block->collective(Collective::kLdmatrix, operands, site);
-  Words4 words;
-  std::memcpy(words.w, result.word, 16);
+  Words4 words = row.load();
+  BlockRun& run = *running_block;
+  const int me = lane();
+  WarpOperands& operands = run.operands();
+  for (int i = 0; i < 4; ++i) operands.word[i][me] = words.w[i];
+  run.collective(Collective::kLdmatrix, site);
+  for (int i = 0; i < 4; ++i) words.w[i] = operands.word[i][me];
   return words;
 }
 
 inline void mma_m16n8k16_s8(FragmentC& c, const FragmentA& a, uint32_t b,
                             Site site = Site::here()) {
-  Operands operands{{a.row_g, a.row_g8, b}};
-  std::memcpy(&operands.word[3], c.c, 16);
-  const Operands& result = running_block->collective(Collective::kMmaS8, operands, site);
-  std::memcpy(c.c, &result.word[3], 16);
+  BlockRun& run = *running_block;
+  const int me = lane();
+  WarpOperands& operands = run.operands();
+  operands.word[0][me] = a.row_g;
+  operands.word[1][me] = a.row_g8;
+  operands.word[2][me] = b;
+  for (int i = 0; i < 4; ++i) operands.word[3 + i][me] = static_cast<uint32_t>(c.c[i]);
+  run.collective(Collective::kMmaS8, site);
+  for (int i = 0; i < 4; ++i) c.c[i] = static_cast<int32_t>(operands.word[3 + i][me]);
 }
 
 }  // namespace host_abi

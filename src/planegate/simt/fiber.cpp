@@ -1,8 +1,14 @@
+#include <cstdint>
+#include <cstring>
 #include <new>
 
 #include <sys/mman.h>
 
 #include <planegate/simt/fiber.h>
+
+#if !defined(PLANEGATE_INLINE_SWITCH)
+#include <boost/context/detail/fcontext.hpp>
+#endif
 
 #if defined(PLANEGATE_ASAN)
 #include <sanitizer/asan_interface.h>
@@ -60,20 +66,60 @@ std::byte* FiberStacks::top(int lane) const {
   return bottom(lane) + (kStackBytes - kPageBytes) - colour * kColourStepBytes / 64 * 64;
 }
 
-#if defined(PLANEGATE_ASAN)
-void SwitchNotes::leave(const void* next_bottom, size_t next_bytes) {
-  __sanitizer_start_switch_fiber(&fake_stack_, next_bottom, next_bytes);
+#if defined(PLANEGATE_INLINE_SWITCH)
+
+FiberContext make_fiber(std::byte*, std::byte* top, FiberEntry entry) {
+  // As if called: a return address of zero where unwinders end, the stack 8 bytes off 16.
+  std::byte* stack = top - reinterpret_cast<uintptr_t>(top) % 16 - 24;
+  std::memset(stack, 0, 24);
+  return {stack, nullptr, reinterpret_cast<const void*>(entry)};
 }
-void SwitchNotes::arrive(const void** bottom, size_t* bytes) {
-  __sanitizer_finish_switch_fiber(fake_stack_, bottom, bytes);
-}
-void note_first_arrival(const void** bottom, size_t* bytes) {
-  __sanitizer_finish_switch_fiber(nullptr, bottom, bytes);
-}
+
 #else
-void SwitchNotes::leave(const void*, size_t) {}
-void SwitchNotes::arrive(const void**, size_t*) {}
-void note_first_arrival(const void**, size_t*) {}
+namespace {
+
+using boost::context::detail::transfer_t;
+
+struct Switch {
+  FiberContext* from;
+  FiberContext* to;
+};
+
+void leave(Switch& pair) {
+#if defined(PLANEGATE_ASAN)
+  __sanitizer_start_switch_fiber(&pair.from->fake_stack, pair.to->bottom, pair.to->stack_bytes);
+#else
+  static_cast<void>(pair);
+#endif
+}
+
+const Switch& arrive(transfer_t arrival) {
+  const Switch& pair = *static_cast<const Switch*>(arrival.data);
+  pair.from->handle = arrival.fctx;
+#if defined(PLANEGATE_ASAN)
+  __sanitizer_finish_switch_fiber(pair.to->fake_stack, &pair.from->bottom, &pair.from->stack_bytes);
+#endif
+  return pair;
+}
+
+void first_arrival(transfer_t arrival) {
+  arrive(arrival).to->entry();
+}
+
+}  // namespace
+
+void switch_fiber(FiberContext& from, FiberContext& to) {
+  Switch pair{&from, &to};
+  leave(pair);
+  arrive(boost::context::detail::jump_fcontext(to.handle, &pair));
+}
+
+FiberContext make_fiber(std::byte* bottom, std::byte* top, FiberEntry entry) {
+  const auto bytes = static_cast<size_t>(top - bottom);
+  return {boost::context::detail::make_fcontext(top, bytes, first_arrival), entry, nullptr, bottom,
+          bytes};
+}
+
 #endif
 
 }  // namespace planegate::simt

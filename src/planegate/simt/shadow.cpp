@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include <planegate/simt/shadow.h>
+
+namespace planegate::simt {
+namespace {
+
+constexpr uint16_t kLastTick = ShadowWord::kNever - 1;
+constexpr uint16_t kBeforeBlockBarrier = 0;
+constexpr uint16_t kBeforeWarpBarrier = 1;
+constexpr uint16_t kSinceBarriers = 2;
+
+}  // namespace
+
+void SharedShadow::reset(size_t words, size_t warps) {
+  words_.assign(words, ShadowWord{});
+  warp_tick_.assign(warps, 1);
+  tick_ = 1;
+  block_tick_ = 1;
+}
+
+bool SharedShadow::may_read(const ShadowWord& word, int thread) const {
+  if (word.writer == ShadowWord::kNobody || word.pending()) return false;
+  return word.writer == thread || ordered(word.writer, word.write_tick, thread);
+}
+
+bool SharedShadow::may_write(const ShadowWord& word, int thread) const {
+  if (word.pending()) return false;
+  if (word.writer != thread && word.writer != ShadowWord::kNobody &&
+      !ordered(word.writer, word.write_tick, thread)) {
+    return false;
+  }
+  if (word.read_tick < block_tick_ || word.reader == thread) return true;
+  const int warp = thread / kWarpLanes;
+  const bool my_warp =
+      word.reader / kWarpLanes == warp || word.reader == ShadowWord::kManyOfWarp + warp;
+  return my_warp && word.read_tick < warp_tick_[static_cast<size_t>(warp)];
+}
+
+void SharedShadow::mark_shared_read(ShadowWord& word, int thread) const {
+  const int warp = thread / kWarpLanes;
+  const auto many = static_cast<uint16_t>(ShadowWord::kManyOfWarp + warp);
+  const bool my_warp = word.reader / kWarpLanes == warp || word.reader == many;
+  if (!my_warp) {
+    word.reader = ShadowWord::kManyWarps;
+  } else if (word.read_tick >= warp_tick_[static_cast<size_t>(warp)]) {
+    word.reader = many;
+  } else {
+    word.reader = static_cast<uint16_t>(thread);
+  }
+}
+
+void SharedShadow::block_barrier() {
+  advance();
+  block_tick_ = tick_;
+}
+
+void SharedShadow::warp_barrier(int warp) {
+  advance();
+  warp_tick_[static_cast<size_t>(warp)] = tick_;
+}
+
+uint16_t SharedShadow::age(uint16_t tick, uint16_t toucher) const {
+  if (tick < block_tick_) return kBeforeBlockBarrier;
+  if (toucher == ShadowWord::kManyWarps) return kSinceBarriers;
+  const bool many = toucher >= ShadowWord::kManyOfWarp;
+  const int warp = many ? toucher - ShadowWord::kManyOfWarp : toucher / kWarpLanes;
+  return tick < warp_tick_[static_cast<size_t>(warp)] ? kBeforeWarpBarrier : kSinceBarriers;
+}
+
+void SharedShadow::advance() {
+  if (tick_ == kLastTick) {
+    for (ShadowWord& word : words_) {
+      if (word.write_tick != ShadowWord::kNever) {
+        word.write_tick = age(word.write_tick, word.writer);
+      }
+      word.read_tick = age(word.read_tick, word.reader);
+    }
+    std::fill(warp_tick_.begin(), warp_tick_.end(), kSinceBarriers);
+    block_tick_ = kBeforeWarpBarrier;
+    tick_ = kSinceBarriers;
+  }
+  ++tick_;
+}
+
+}  // namespace planegate::simt
