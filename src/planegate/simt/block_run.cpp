@@ -8,6 +8,7 @@
 
 #include <planegate/core/errors.h>
 #include <planegate/core/hash.h>
+#include <planegate/simt/block_pool.h>
 #include <planegate/simt/block_run.h>
 
 namespace planegate::simt {
@@ -177,27 +178,10 @@ void run_grid(const BlockPlan& plan) {
   const int64_t x_begin = std::max<int64_t>(0, plan.schedule.x_begin);
   const int64_t columns = std::min(plan.grid.x, plan.schedule.x_end) - x_begin;
   if (columns <= 0) return;
-  const int64_t blocks = columns * plan.grid.y;
-  std::vector<std::exception_ptr> errors(static_cast<size_t>(blocks));
-  bool failed = false;
-#pragma omp parallel for schedule(dynamic)
-  for (int64_t i = 0; i < blocks; ++i) {
-    const int64_t block = i / columns * plan.grid.x + x_begin + i % columns;
-    bool stop = false;
-#pragma omp atomic read
-    stop = failed;
-    if (stop) continue;
-    try {
-      own_run.run(plan, block);
-    } catch (...) {
-      errors[static_cast<size_t>(i)] = std::current_exception();
-#pragma omp atomic write
-      failed = true;
-    }
-  }
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
+  for_each_block(columns * plan.grid.y, threads, [&](int64_t i) {
+    own_run.run(plan, i / columns * plan.grid.x + x_begin + i % columns);
+  });
 }
 
 }  // namespace planegate::simt

@@ -159,7 +159,7 @@ class BlockRun {
 /// The block that the calling host thread is running; null outside a kernel.
 extern constinit thread_local BlockRun* running_block;
 
-/// Runs every block of the grid, blocks spread over the host's cores.
+/// Runs every block of the grid, blocks spread over as many threads as OpenMP would take.
 /// @throws the error of the first failing block in block order.
 void run_grid(const BlockPlan& plan);
 

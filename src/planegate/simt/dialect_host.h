@@ -12,10 +12,10 @@ inline int thread() {
   return running_block->thread();
 }
 inline int lane() {
-  return thread() % kWarpLanes;
+  return static_cast<int>(static_cast<uint32_t>(thread()) % uint32_t{kWarpLanes});
 }
 inline int warp() {
-  return thread() / kWarpLanes;
+  return static_cast<int>(static_cast<uint32_t>(thread()) / uint32_t{kWarpLanes});
 }
 inline int block_x() {
   return static_cast<int>(running_block->block() % running_block->grid().x);
