@@ -61,7 +61,7 @@ void BlockRun::complete_collective(int warp) {
   }
   perform(reference.kind, warp);
   for (size_t i = first; i < first + kWarpLanes; ++i) lanes_[i].wait = Wait::kNothing;
-  arrived_[static_cast<size_t>(warp)] = 0;
+  operands_[static_cast<size_t>(warp)].arrived = 0;
 }
 
 void BlockRun::async_issued(const std::byte* destination, int bytes) {
@@ -69,15 +69,15 @@ void BlockRun::async_issued(const std::byte* destination, int bytes) {
   const auto words = static_cast<uint32_t>(bytes) / 4;
   const size_t first = shadow_index(destination);
   shadow_.async_begun(first, words);
-  pending_[static_cast<size_t>(thread())].push_back(
-      {static_cast<uint32_t>(first), words, running_->committed});
+  AsyncCopies& copies = async_[static_cast<size_t>(thread())];
+  copies.pending.push_back({static_cast<uint32_t>(first), words, copies.committed});
 }
 
 void BlockRun::async_waited(int groups_left) {
-  std::vector<Pending>& pending = pending_[static_cast<size_t>(thread())];
+  auto& [committed, pending] = async_[static_cast<size_t>(thread())];
   auto keep = pending.begin();
   for (const Pending& copy : pending) {
-    if (copy.group + static_cast<uint32_t>(groups_left) >= running_->committed) {
+    if (copy.group + static_cast<uint32_t>(groups_left) >= committed) {
       *keep++ = copy;
     } else {
       shadow_.async_done(copy.word, copy.words);
@@ -96,7 +96,7 @@ void BlockRun::prepare(const BlockPlan& plan, int64_t block) {
   shared_.assign(words * 4, std::byte{0xDB});
   shadow_.reset(words, warps);
   operands_.resize(warps);
-  arrived_.assign(warps, 0);
+  for (WarpOperands& operands : operands_) operands.arrived = 0;
   prepare_lanes();
   order_lanes();
 }
@@ -104,21 +104,24 @@ void BlockRun::prepare(const BlockPlan& plan, int64_t block) {
 void BlockRun::prepare_lanes() {
   stacks_.reserve(plan_->threads);
   lanes_.resize(static_cast<size_t>(plan_->threads));
-  pending_.resize(lanes_.size());
+  async_.resize(lanes_.size());
+  for (AsyncCopies& copies : async_) {
+    copies.committed = 0;
+    copies.pending.clear();
+  }
   for (int i = 0; i < plan_->threads; ++i) {
     Lane& lane = lanes_[static_cast<size_t>(i)];
     lane.context = make_fiber(stacks_.bottom(i), stacks_.top(i), enter_lane);
     lane.thread = i;
     lane.wait = Wait::kNothing;
-    lane.committed = 0;
-    pending_[static_cast<size_t>(i)].clear();
+    lane.operands = &operands_[static_cast<size_t>(i / kWarpLanes)];
   }
 }
 
 void BlockRun::order_lanes() {
   const Schedule& schedule = plan_->schedule;
   lane_order_.resize(lanes_.size());
-  warp_order_.resize(arrived_.size());
+  warp_order_.resize(operands_.size());
   std::iota(lane_order_.begin(), lane_order_.end(), 0);
   std::iota(warp_order_.begin(), warp_order_.end(), 0);
   std::optional<std::mt19937_64> engine;  // filling its state takes longer than a small block
@@ -140,7 +143,7 @@ void BlockRun::run_warp(int warp) {
       &lanes_[static_cast<size_t>(lane_order_[static_cast<size_t>(warp) * kWarpLanes])];
   yield();
   if (error_) std::rethrow_exception(error_);
-  if (arrived_[static_cast<size_t>(warp)] != 0) {
+  if (operands_[static_cast<size_t>(warp)].arrived != 0) {
     report_divergence(warp * kWarpLanes, (warp + 1) * kWarpLanes, FaultKind::kDivergentCollective);
   }
 }

@@ -52,20 +52,21 @@ struct BlockPlan {
   const void* context = nullptr;
 };
 
+/// What the lanes of a warp bring to a collective and take from it: up to seven words each.
+struct alignas(64) WarpOperands {
+  uint32_t word[7][kWarpLanes];
+  int arrived;  ///< lanes that wait for the collective
+};
+
 /// One lane of a block, a fiber on a pooled stack.
 struct alignas(64) Lane {
   FiberContext context;
   Lane* next = nullptr;  ///< of its warp in running order, the last before the first
+  WarpOperands* operands = nullptr;
   Site site;
   int thread = 0;
-  uint32_t committed = 0;  ///< cp.async groups committed so far
   Wait wait = Wait::kNothing;
   Collective kind = Collective::kSyncWarp;
-};
-
-/// What the lanes of a warp bring to a collective and take from it: up to seven words each.
-struct alignas(64) WarpOperands {
-  uint32_t word[7][kWarpLanes];
 };
 
 /// One block: its lanes, shared memory and shadow, one thread of the host. Errors leave a lane as
@@ -82,21 +83,20 @@ class BlockRun {
   std::byte* shared() { return shared_.data(); }
 
   /// Suspends the lane until all threads of the block stand at the same barrier.
-  void sync_threads(Site site) {
+  [[gnu::always_inline]] void sync_threads(Site site) {
     running_->wait = Wait::kBlock;
     running_->site = site;
     yield();
   }
   /// The operands of the running lane's warp: the lane's own are its column.
-  WarpOperands& operands() { return operands_[static_cast<size_t>(thread() / kWarpLanes)]; }
+  WarpOperands& operands() { return *running_->operands; }
   /// Suspends the lane until all lanes of its warp brought operands to the same operation, whose
   /// results then stand in their place.
-  void collective(Collective kind, Site site) {
+  [[gnu::always_inline]] void collective(Collective kind, Site site) {
     running_->wait = Wait::kWarp;
     running_->kind = kind;
     running_->site = site;
-    const int warp = thread() / kWarpLanes;
-    if (++arrived_[static_cast<size_t>(warp)] == kWarpLanes) complete_collective(warp);
+    if (++running_->operands->arrived == kWarpLanes) complete_collective(thread() / kWarpLanes);
     yield();
   }
 
@@ -107,7 +107,7 @@ class BlockRun {
 
   /// cp.async: the words belong to the lane until it has waited for the group.
   void async_issued(const std::byte* destination, int bytes);
-  void async_committed() { ++running_->committed; }
+  void async_committed() { ++async_[static_cast<size_t>(thread())].committed; }
   void async_waited(int groups_left);
 
  private:
@@ -116,6 +116,10 @@ class BlockRun {
     uint32_t word = 0;
     uint32_t words = 0;
     uint32_t group = 0;
+  };
+  struct AsyncCopies {
+    uint32_t committed = 0;  ///< groups so far
+    std::vector<Pending> pending;
   };
 
   void prepare(const BlockPlan& plan, int64_t block);
@@ -146,11 +150,10 @@ class BlockRun {
   Lane scheduler_;  ///< where run() stands; its thread is one past the block's last
   Lane* running_ = &scheduler_;
   std::vector<Lane> lanes_;
-  std::vector<std::vector<Pending>> pending_;  ///< copies in flight of each lane
+  std::vector<AsyncCopies> async_;  ///< of each lane
   std::vector<WarpOperands> operands_;
   std::vector<int> lane_order_;  ///< threads of each warp in running order
   std::vector<int> warp_order_;
-  std::vector<int> arrived_;  ///< lanes of each warp that wait for the collective
   std::vector<std::byte> shared_;
   SharedShadow shadow_;
   std::exception_ptr error_;
@@ -163,7 +166,7 @@ extern constinit thread_local BlockRun* running_block;
 /// @throws the error of the first failing block in block order.
 void run_grid(const BlockPlan& plan);
 
-inline void BlockRun::yield() {
+[[gnu::always_inline]] inline void BlockRun::yield() {
   Lane* next = running_->next;
   if (next->wait != Wait::kNothing) {
     next = next_ready();

@@ -119,15 +119,15 @@ class SharedRef {
   }
 };
 
-inline void sync_threads(Site site = Site::here()) {
+[[gnu::always_inline]] inline void sync_threads(Site site = Site::here()) {
   running_block->sync_threads(site);
 }
-inline void sync_warp(Site site = Site::here()) {
+[[gnu::always_inline]] inline void sync_warp(Site site = Site::here()) {
   running_block->collective(Collective::kSyncWarp, site);
 }
 
 template <class T>
-T shuffle(T value, int source_lane, Site site = Site::here()) {
+[[gnu::always_inline]] inline T shuffle(T value, int source_lane, Site site = Site::here()) {
   static_assert(sizeof(T) == 4);
   BlockRun& run = *running_block;
   const int me = lane();
@@ -139,7 +139,7 @@ T shuffle(T value, int source_lane, Site site = Site::here()) {
   return value;
 }
 template <class T>
-T shuffle_xor(T value, int mask, Site site = Site::here()) {
+[[gnu::always_inline]] inline T shuffle_xor(T value, int mask, Site site = Site::here()) {
   return shuffle(value, lane() ^ mask, site);
 }
 
@@ -171,7 +171,8 @@ void cp_async_wait() {
   running_block->async_waited(kGroups);
 }
 
-inline Words4 ldmatrix_x4(SharedPtr<const Words4> row, Site site = Site::here()) {
+[[gnu::always_inline]] inline Words4 ldmatrix_x4(SharedPtr<const Words4> row,
+                                                 Site site = Site::here()) {
   Words4 words = row.load();
   BlockRun& run = *running_block;
   const int me = lane();
@@ -182,8 +183,8 @@ inline Words4 ldmatrix_x4(SharedPtr<const Words4> row, Site site = Site::here())
   return words;
 }
 
-inline void mma_m16n8k16_s8(FragmentC& c, const FragmentA& a, uint32_t b,
-                            Site site = Site::here()) {
+[[gnu::always_inline]] inline void mma_m16n8k16_s8(FragmentC& c, const FragmentA& a, uint32_t b,
+                                                   Site site = Site::here()) {
   BlockRun& run = *running_block;
   const int me = lane();
   WarpOperands& operands = run.operands();
