@@ -81,6 +81,18 @@ void require_elements(const Shape& shape, size_t size) {
           static_cast<long long>(size), fmt::format("nt*od = {}", shape.nt() * shape.od()));
 }
 
+/// A tested buffer that is its own reference agrees with it whatever it holds.
+template <class T, class U>
+void require_apart(const char* reference, std::span<const T> want, std::span<const U> have) {
+  if (want.empty() || have.empty()) return;
+  const auto begin = [](auto bytes) { return reinterpret_cast<uintptr_t>(bytes.data()); };
+  const auto end = [&](auto bytes) { return begin(bytes) + bytes.size_bytes(); };
+  if (begin(want) < end(have) && begin(have) < end(want)) {
+    throw ContractError("have", fmt::format("{} bytes", have.size_bytes()),
+                        fmt::format("shares memory with {}", reference));
+  }
+}
+
 }  // namespace
 
 Difference compare_bytes(const Contract& contract, const Shape& shape,
@@ -88,6 +100,7 @@ Difference compare_bytes(const Contract& contract, const Shape& shape,
   const auto n = static_cast<int64_t>(want.size());
   require(want.size() == have.size(), "bytes", static_cast<long long>(have.size()),
           fmt::format("{} as in the mirror", want.size()));
+  require_apart("want", want, have);
   Difference difference = scan(
       n, [&](int64_t i) { return want[static_cast<size_t>(i)] != have[static_cast<size_t>(i)]; },
       [&](int64_t i) { return static_cast<uint64_t>(have[static_cast<size_t>(i)]); });
@@ -105,6 +118,8 @@ Difference compare_elements(const Shape& shape, std::span<const double> want,
   require_elements(shape, want.size());
   require_elements(shape, have.size());
   if (!bound.empty()) require_elements(shape, bound.size());
+  require_apart("want", want, have);
+  require_apart("bound", bound, have);
   const auto differs = [&](int64_t index) {
     const auto i = static_cast<size_t>(index);
     const auto y = static_cast<double>(have[i]);
@@ -131,6 +146,7 @@ Difference compare_bits(const Shape& shape, std::span<const float> want,
                         std::span<const float> have) {
   require_elements(shape, want.size());
   require_elements(shape, have.size());
+  require_apart("want", want, have);
   const auto bits = [](std::span<const float> y, int64_t i) {
     return std::bit_cast<uint32_t>(y[static_cast<size_t>(i)]);
   };

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int64_t kExactLimit = int64_t{1} << 24;
 
-std::span<const std::byte> view(const std::vector<std::byte>& bytes) {
-  return bytes;
-}
-
 /// What the factors beside `taken` may multiply to, so that id terms stay below 2^24.
 int64_t room(const Shape& shape, int64_t taken) {
   return std::max<int64_t>(1, (kExactLimit - 1) / shape.id() / taken);
@@ -28,12 +24,13 @@ Dataset::Dataset(Context& context, std::string text, const RawTensor& weights,
                  const FormatOracle& activation_format, std::vector<std::byte> activations)
     : context_(context),
       text_(std::move(text)),
-      own_activations_(std::move(activations)),
+      own_weights_(0),
+      own_activations_(SealedBytes::copy_of(activations)),
       weight_format_(context.catalog.format(weights.format)),
       activation_format_(&activation_format),
       weights_(weights),
       activations_{"x of " + weights.name, activation_format.format, weights.shape,
-                   view(own_activations_)},
+                   own_activations_.bytes()},
       store_(context.device) {
   if (weight_format_ == nullptr) throw ContractError("format", weights.format, "not registered");
 }
@@ -43,12 +40,12 @@ Dataset::Dataset(Context& context, std::string text, const Shape& shape,
                  const FormatOracle& activation_format, std::vector<std::byte> activations)
     : context_(context),
       text_(std::move(text)),
-      own_weights_(std::move(weights)),
-      own_activations_(std::move(activations)),
+      own_weights_(SealedBytes::copy_of(weights)),
+      own_activations_(SealedBytes::copy_of(activations)),
       weight_format_(&weight_format),
       activation_format_(&activation_format),
-      weights_{text_, weight_format.format, shape, view(own_weights_)},
-      activations_{"x of " + text_, activation_format.format, shape, view(own_activations_)},
+      weights_{text_, weight_format.format, shape, own_weights_.bytes()},
+      activations_{"x of " + text_, activation_format.format, shape, own_activations_.bytes()},
       store_(context.device) {}
 
 SealedBytes Dataset::mirror(const Contract& plane) const {

@@ -15,7 +15,8 @@ namespace planegate::gates {
 
 /// Inputs of a GEMM with their planes on the device and Y* beside them.
 ///
-/// Planes are written by the mirrors and uploaded; nothing here passed a producer.
+/// Planes are written by the mirrors and uploaded; nothing here passed a producer. The raw bytes
+/// that it owns, its mirrors and Y* are sealed: nothing that runs on it can change them.
 class Dataset {
  public:
   /// `text` says which data for reports: `file, seed 1`, `lattice of codes, seed 1`.
@@ -48,8 +49,10 @@ class Dataset {
   /// Y* and bounds for `arithmetic`, computed once.
   const oracle::Reference& reference(const Arithmetic& arithmetic);
   /// Y* alone, computed once: it does not depend on how a consumer rounds.
-  const std::vector<double>& exact_y(const Arithmetic& arithmetic) {
-    return reference_ ? reference_->y : reference(arithmetic).y;
+  /// A copy, made when an output is judged.
+  std::vector<double> exact_y(const Arithmetic& arithmetic) {
+    const auto& y = reference_ ? reference_->y : reference(arithmetic).y;
+    return {y.begin(), y.end()};
   }
   /// Whether every f32 partial sum over these inputs is exact (lattices must be).
   bool exact();
@@ -57,7 +60,7 @@ class Dataset {
  private:
   Context& context_;
   std::string text_;
-  std::vector<std::byte> own_weights_, own_activations_;
+  SealedBytes own_weights_, own_activations_;
   const FormatOracle* weight_format_;
   const FormatOracle* activation_format_;
   RawTensor weights_, activations_;

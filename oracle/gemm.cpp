@@ -1,6 +1,7 @@
 #include "oracle/gemm.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -111,7 +112,7 @@ void for_tiles(const FormatOracle& weight_format, const RawTensor& weights,
   }
 }
 
-Dots dots_of(std::vector<double>& all, const Tile& tile, int64_t od) {
+Dots dots_of(std::span<double> all, const Tile& tile, int64_t od) {
   return Dots(all.data() + tile.token * od + tile.row, tile.rows, tile.tokens,
               Eigen::OuterStride<>(od));
 }
@@ -205,9 +206,11 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
   out.shape = weights.shape.with_tokens(activations.shape.nt());
   const ErrorBound error = error_bound(arithmetic, out.shape);
   const int64_t od = out.shape.od();
-  for (auto* all : {&out.y, &out.magnitude, &out.bound}) {
-    all->resize(static_cast<size_t>(od * out.shape.nt()));
-  }
+  const std::array all = {&out.y, &out.magnitude, &out.bound};
+  for (auto* values : all) *values = SealedArray<double>(od * out.shape.nt());
+  const std::span<double> y_star = out.y.writable();
+  const std::span<double> magnitudes = out.magnitude.writable();
+  const std::span<double> bounds = out.bound.writable();
   for_tiles(weight_format, weights, activation_format, activations, group,
             [&](const Tile& tile, const Panels& w, const Panels& x) {
               Matrix y = Matrix::Zero(tile.rows, tile.tokens);
@@ -219,13 +222,14 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
                 magnitude += term.cwiseAbs();
               }
               require_finite_sums(magnitude, error, tile);
-              dots_of(out.y, tile, od) = y;
-              dots_of(out.magnitude, tile, od) = magnitude;
+              dots_of(y_star, tile, od) = y;
+              dots_of(magnitudes, tile, od) = magnitude;
               // Where magnitude is 0, so is every term, and nothing rounds.
-              dots_of(out.bound, tile, od) =
+              dots_of(bounds, tile, od) =
                   (magnitude.array() > 0)
                       .select(error.relative * magnitude.array() + error.absolute, 0.0);
             });
+  for (auto* values : all) values->seal();
   return out;
 }
 

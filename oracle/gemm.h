@@ -1,20 +1,21 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include <planegate/core/sealed_bytes.h>
 #include <planegate/core/specs.h>
 
 namespace planegate::oracle {
 
-/// Y* and what each element may be off by, both (nt, od) row-major, in f64.
+/// Y* and what each element may be off by, both (nt, od) row-major, in f64. Sealed: whatever runs
+/// after gemm() cannot write there.
 struct Reference {
   Shape shape{1, 1};
-  std::vector<double> y;
+  SealedArray<double> y;
   /// Largest |y - y*| that the declared arithmetic can produce; 0 where all terms are 0.
-  std::vector<double> bound;
+  SealedArray<double> bound;
   /// sum of |terms| of each element, a term being an exact group sum times its scales.
-  std::vector<double> magnitude;
+  SealedArray<double> magnitude;
 };
 
 /// Y* = dequantised W times dequantised X, from raw tensors and nothing else.
@@ -27,6 +28,7 @@ struct Reference {
 /// @pre both tensors have finite scales, equal id, and shape.od / shape.nt lines.
 /// @pre exact_elems divides the scale_elems of both formats: a term has one scale of each.
 /// @pre a >= 1, r >= 0, m < 2^24; (1 + gamma_m) * magnitude is finite in f32 for every element.
+/// @post y, bound and magnitude are sealed (tests/independence_test.cpp).
 /// @throws ContractError when a precondition does not hold.
 /// Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, ch. 3.
 Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,

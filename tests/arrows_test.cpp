@@ -268,6 +268,41 @@ INSTANTIATE_TEST_SUITE_P(
                 "src/planegate/perf/clock.h belongs to no known component"}),
     [](const auto& instance) { return "N" + std::to_string(instance.index); });
 
+/// One header of every kind that a file may include.
+const std::map<std::string, std::string> kHeaderOfKind = {
+    {"core", "<planegate/core/specs.h>"},
+    {"formats", "<planegate/formats/q6_k/contracts.h>"},
+    {"gguf", "<planegate/gguf/reader.h>"},
+    {"producers", "<planegate/producers/q6_k/producers.h>"},
+    {"devices", "<planegate/devices/device.h>"},
+    {"store", "<planegate/store/plane_store.h>"},
+    {"simt", "<planegate/simt/abi.h>"},
+    {"kernels", "\"kernels/q6_k/codes.h\""},
+    {"oracle", "\"oracle/half.h\""},
+    {"oracle of a format", "\"oracle/q6_k/q6_k.h\""},
+    {"gates", "\"gates/compare.h\""},
+    {"catalog", "\"catalog/catalog.h\""},
+    {"cli", "\"cli/table.h\""},
+    {"fuzz", "\"fuzz/shapes.h\""},
+    {"tests", "\"tests/golden.h\""},
+    {"cuda", "<cuda_runtime.h>"},
+    {"eigen", "<Eigen/Core>"},
+    {"test library", "<gtest/gtest.h>"}};
+
+TEST(Arrow, OfTheOracleIsWrongToEveryKindButItsOwnSizesAndEigen) {
+  const Names independent = {"core", "formats", "oracle", "oracle of a format", "eigen"};
+  for (const auto& [name, rule] : kMayUse) {
+    EXPECT_EQ(kHeaderOfKind.count(name), 1u) << name << " has no header here";
+    for (const std::string& kind : rule) EXPECT_EQ(kHeaderOfKind.count(kind), 1u) << kind;
+  }
+  for (const auto& [kind, header] : kHeaderOfKind) {
+    for (const char* path : {"oracle/gemm.h", "oracle/q6_k/mirror.cpp"}) {
+      EXPECT_EQ(wrong_arrow(path, header).empty(), independent.count(kind) != 0)
+          << path << " <- " << header;
+    }
+  }
+}
+
 TEST(Arrow, IsRightInsideAComponentAndAlongTheRules) {
   EXPECT_EQ(wrong_arrow("oracle/q6_k/q6_k.cpp", "\"oracle/q6_k/mirror.h\""), "");
   EXPECT_EQ(wrong_arrow("oracle/gemm.cpp", "<Eigen/Core>"), "");
@@ -372,6 +407,20 @@ TEST(WrongLink, IsFoundBehindOtherTargets) {
             "planegate_core reaches planegate_gates\n");
   EXPECT_EQ(wrong_links_of("planegate_bench: fmt::fmt\n"),
             "planegate_bench belongs to no known component\n");
+}
+
+// Behind a target that may link everything, as if core did.
+TEST(WrongLink, OfTheOracleIsFoundForEveryComponentThatItMayNotUse) {
+  const Names independent = {"core", "formats", "oracle"};
+  for (const auto& [name, rule] : kMayUse) {
+    const std::string found =
+        wrong_links_of("planegate_oracle: planegate::core\nplanegate_core: $<" +
+                       std::string("LINK_ONLY:planegate::") + name + ">\n");
+    const std::string told = "planegate_oracle reaches planegate_" + name + "\n";
+    EXPECT_EQ(found.find(told) != std::string::npos, independent.count(name) == 0) << name;
+  }
+  EXPECT_THAT(wrong_links_of("planegate_oracle: planegate::core\nplanegate_core: CUDA::cudart\n"),
+              HasSubstr("planegate_oracle reaches CUDA\n"));
 }
 
 }  // namespace

@@ -52,6 +52,60 @@ TEST(CompareBytes, RefusesPlanesOfOtherSizes) {
   EXPECT_THROW((void)compare_bytes(w_exp(), kShape, plane(), shorter), ContractError);
 }
 
+/// What a comparison says of a tested range that shares bytes with its reference.
+template <class Compare>
+std::string refused(const Compare& compare) {
+  try {
+    (void)compare();
+  } catch (const ContractError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CompareBytes, RefusesAPlaneThatIsItsOwnReference) {
+  const Shape shape(1, 256, 1);
+  const std::vector<std::byte> memory(512);
+  const std::span<const std::byte> all(memory);
+  const auto ask = [&](size_t want, size_t have) {
+    return refused([&] {
+      return compare_bytes(w_exp(), shape, all.subspan(want, 256), all.subspan(have, 256));
+    });
+  };
+  for (const size_t have : {0u, 1u, 255u}) {
+    EXPECT_EQ(ask(0, have), "have=256 bytes: shares memory with want") << have;
+    EXPECT_EQ(ask(have, 0), "have=256 bytes: shares memory with want") << have;
+  }
+  EXPECT_EQ(ask(0, 256), "");
+  EXPECT_EQ(ask(256, 0), "");
+}
+
+TEST(CompareElements, RefusesAnOutputInsideItsReferenceOrBound) {
+  const std::vector<double> want(6), bound(6);
+  const std::vector<float> apart(6);
+  const auto inside = [](const std::vector<double>& values, size_t first) {
+    return std::span(reinterpret_cast<const float*>(values.data()) + first, 6);
+  };
+  const auto ask = [&](std::span<const float> have) {
+    return refused([&] { return compare_elements(kShape, want, bound, have); });
+  };
+  EXPECT_EQ(ask(apart), "");
+  EXPECT_EQ(ask(inside(want, 0)), "have=24 bytes: shares memory with want");
+  EXPECT_EQ(ask(inside(want, 6)), "have=24 bytes: shares memory with want");
+  EXPECT_EQ(ask(inside(bound, 6)), "have=24 bytes: shares memory with bound");
+}
+
+TEST(CompareBits, RefusesAnOutputThatIsItsOwnReference) {
+  const std::vector<float> memory(12);
+  const std::span<const float> all(memory);
+  const auto ask = [&](size_t have) {
+    return refused([&] { return compare_bits(kShape, all.first(6), all.subspan(have, 6)); });
+  };
+  EXPECT_EQ(ask(0), "have=24 bytes: shares memory with want");
+  EXPECT_EQ(ask(5), "have=24 bytes: shares memory with want");
+  EXPECT_EQ(ask(6), "");
+}
+
 const std::vector<double> kWant = {1, -2, 3, 0, 5, 6};
 const std::vector<float> kHave = {1, -2, 3, 0, 5, 6};
 

@@ -61,6 +61,39 @@ TEST(SealedBytes, MoveKeepsTheSealAndThePlace) {
   EXPECT_THROW(assigned.writable(), ContractError);
 }
 
+TEST(SealedBytes, CopyIsSealedAndApart) {
+  const SealedBytes from = sealed_bytes_of(5000);
+  SealedBytes copy = SealedBytes::copy_of(from.bytes());
+  EXPECT_TRUE(copy.sealed());
+  EXPECT_NE(copy.bytes().data(), from.bytes().data());
+  EXPECT_TRUE(std::ranges::equal(copy.bytes(), from.bytes()));
+  EXPECT_THROW(copy.writable(), ContractError);
+}
+
+TEST(SealedArray, HoldsNumbersThatAreZeroUntilWritten) {
+  SealedArray<double> array(1000);
+  EXPECT_EQ(array.size(), 1000u);
+  EXPECT_THAT(array, Each(0.0));
+  array.writable()[999] = 1.5;
+  array.seal();
+  EXPECT_TRUE(array.sealed());
+  EXPECT_EQ(array[999], 1.5);
+  EXPECT_EQ(*(array.end() - 1), 1.5);
+  EXPECT_THROW(array.writable(), ContractError);
+}
+
+TEST(SealedArrayDeathTest, AWriteToASealedArrayDies) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  SealedArray<double> array(1000);
+  array.seal();
+  auto* const at = const_cast<volatile double*>(&array[999]);
+  EXPECT_DEATH(*at = 1, "");
+}
+
+TEST(SealedArray, MayBeEmpty) {
+  EXPECT_EQ(SealedArray<double>().size(), 0u);
+}
+
 TEST(SealedBytes, MayBeEmpty) {
   SealedBytes empty(0);
   empty.seal();

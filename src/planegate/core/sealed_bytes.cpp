@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -16,6 +17,13 @@ SealedBytes::SealedBytes(int64_t size_bytes) : size_bytes_(size_bytes) {
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<std::byte*>(mapped);
+}
+
+SealedBytes SealedBytes::copy_of(std::span<const std::byte> bytes) {
+  SealedBytes copy(std::ssize(bytes));
+  std::ranges::copy(bytes, copy.writable().begin());
+  copy.seal();
+  return copy;
 }
 
 SealedBytes::~SealedBytes() {
