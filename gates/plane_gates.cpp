@@ -23,6 +23,7 @@ GateReport started_plane(const Context& context, const char* gate, const Contrac
 PlaneUnderTest mirror_gate(const Context& context, const ProducerSpec& producer,
                            const std::string& tensor, const RawTensor& source, SealedBytes mirror) {
   const Contract& contract = *producer.plane;
+  if (!mirror.sealed()) throw ContractError("mirror", contract.name, "not sealed");
   PlaneUnderTest plane{&contract, std::move(mirror), {}, {}};
   GateReport report = started_plane(context, "mirror", contract, tensor, source.shape);
   // What a producer leaves unwritten must not look right by chance.

@@ -21,6 +21,7 @@ struct PlaneUnderTest {
 
 /// Mirror gate: runs `producer` on `source` and compares every byte with `mirror`.
 /// A producer that throws fails the gate; its plane counts as all zero.
+/// @throws ContractError for a mirror that is not sealed: the producer could write there.
 [[nodiscard]] PlaneUnderTest mirror_gate(const Context& context, const ProducerSpec& producer,
                                          const std::string& tensor, const RawTensor& source,
                                          SealedBytes mirror);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <planegate/core/errors.h>
 #include <planegate/devices/host_device.h>
 
 #include "gates/parity.h"
@@ -113,6 +114,15 @@ TEST_F(IndependenceDeathTest, AProducerThatWritesToItsMirrorDies) {
   EXPECT_EXIT((void)gates::mirror_gate(bench.context, producer, "t", bench.dataset.weights(),
                                        std::move(mirror)),
               segmentation_fault, "");
+}
+
+TEST(Independence, MirrorGateRefusesAMirrorThatIsNotSealed) {
+  Bench bench;
+  const ProducerSpec& producer = *shipped_catalog().producer("w_exp");
+  SealedBytes open(producer.plane->size_bytes(kShape));
+  EXPECT_THROW((void)gates::mirror_gate(bench.context, producer, "t", bench.dataset.weights(),
+                                        std::move(open)),
+               ContractError);
 }
 
 /// The shipped catalog whose mirror of w_exp takes `chosen(raw, plane)` as target.
