@@ -9,7 +9,10 @@
 
 namespace planegate {
 class Catalog;
+namespace gates {
+struct Detectability;
 }
+}  // namespace planegate
 
 namespace planegate::cli {
 
@@ -44,6 +47,15 @@ struct ExplainArguments {
   std::string beside;  ///< empty: the plane alone
 };
 
+struct DetectArguments {
+  int64_t od = 0;
+  int64_t id = 0;
+  int64_t nt = 0;
+  std::string consumer;  ///< empty: each that takes the shape
+  std::string device = "auto";
+  uint64_t seed = 1;
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
@@ -51,10 +63,14 @@ ExitCode list();
 ExitCode demo(const DemoArguments& arguments);
 ExitCode sample(const SampleArguments& arguments);
 ExitCode explain(const ExplainArguments& arguments);
+ExitCode detect(const DetectArguments& arguments);
 
 /// What `explain` prints.
 /// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does
 ///         not fit.
 std::string explanation(const Catalog& catalog, const ExplainArguments& arguments);
+
+/// What `detect` prints of one consumer.
+std::string detect_text(const gates::Detectability& found);
 
 }  // namespace planegate::cli

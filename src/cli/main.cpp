@@ -93,6 +93,16 @@ void add_explain(CLI::App& app, ExplainArguments& a) {
       ->check(not_empty);
 }
 
+void add_detect(CLI::App& app, DetectArguments& a) {
+  app.add_option("--od", a.od, "output dimension: rows of W")->required();
+  app.add_option("--id", a.id, "input dimension: weights per row")->required();
+  app.add_option("--nt", a.nt, "tokens")->required();
+  app.add_option("--consumer", a.consumer, "only this one; without it each that takes the shape")
+      ->check(not_empty);
+  add_device(app, a.device);
+  add_seed(app, a.seed, "of synthetic payloads and of the places of faults");
+}
+
 /// CLI11 says of anything misspelt before the subcommand that no subcommand was given.
 void require_known_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || !app.get_subcommands().empty()) return;
@@ -115,6 +125,7 @@ ExitCode run(int argc, char** argv) {
   DemoArguments demo_arguments;
   SampleArguments sample_arguments;
   ExplainArguments explain_arguments;
+  DetectArguments detect_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -130,6 +141,9 @@ ExitCode run(int argc, char** argv) {
   auto* explain_app = app.add_subcommand(
       "explain", "a plane's contract at one shape, alone or beside another plane");
   add_explain(*explain_app, explain_arguments);
+  auto* detect_app = app.add_subcommand(
+      "detect", "plant the smallest faults and say which part of parity sees each at one shape");
+  add_detect(*detect_app, detect_arguments);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -148,6 +162,7 @@ ExitCode run(int argc, char** argv) {
   if (list_app->parsed()) return list();
   if (sample_app->parsed()) return sample(sample_arguments);
   if (explain_app->parsed()) return explain(explain_arguments);
+  if (detect_app->parsed()) return detect(detect_arguments);
   return demo(demo_arguments);
 }
 
