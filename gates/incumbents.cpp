@@ -107,7 +107,7 @@ std::vector<Judge> made() {
       "int8 test, 32 and 64, is below a super-block";
   return {
       {"NMSE <= 5e-4", "ggml", nmse, ggml_shapes(),
-       "test-backend-ops, MUL_MAT of q6_K: m 16, k 256, n 1 to 9 and 16"},
+       "test-backend-ops, MUL_MAT: m 16, k 256, n 1 to 9 and 16"},
       {"NMSE <= 5e-4",
        "ggml's judge at real shapes",
        nmse,
