@@ -184,9 +184,8 @@ class Planting {
     const GateReport clean = judge(consumer_);
     if (clean.verdict != Verdict::kPass) {
       result_.failure = fmt::format(
-          "{} is no {} on right planes ({}): what turns red after a fault means nothing",
-          clean.gate, planegate::text(Verdict::kPass),
-          clean.diagnosis.empty() ? clean.reason : clean.diagnosis);
+          "{} does not pass on right planes ({}): what turns red after a fault means nothing",
+          clean.gate, clean.diagnosis.empty() ? clean.reason : clean.diagnosis);
       return;
     }
     for (size_t i = 0; i < places_.size(); ++i) {

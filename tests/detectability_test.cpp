@@ -133,7 +133,7 @@ TEST(Detectability, SaysNothingOfAConsumerThatFailsOnRightPlanes) {
       detected("w_exp/cp_async+padded_address", kShape, {}, catalog_with_known_bad());
   EXPECT_FALSE(found.complete());
   EXPECT_TRUE(found.faults.empty());
-  EXPECT_THAT(found.sentence(), HasSubstr("lattice is no pass on right planes"));
+  EXPECT_THAT(found.sentence(), HasSubstr("lattice does not pass on right planes"));
 }
 
 TEST(Detectability, SaysNothingByAJudgeThatIsAlwaysRed) {
@@ -141,7 +141,7 @@ TEST(Detectability, SaysNothingByAJudgeThatIsAlwaysRed) {
   parts.bound = [](auto&&...) { return always(Verdict::kFail, "bound"); };
   const Detectability found = detected(kConsumer, kShape, parts);
   EXPECT_FALSE(found.complete());
-  EXPECT_THAT(found.sentence(), HasSubstr("bound is no pass on right planes"));
+  EXPECT_THAT(found.sentence(), HasSubstr("bound does not pass on right planes"));
 }
 
 TEST(Detectability, RefusesAShapeThatTheConsumerDoesNotTake) {
