@@ -5,12 +5,12 @@
 #include <planegate/devices/host_device.h>
 
 #include "gates/compare.h"
+#include "gates/pad_bytes.h"
 
 namespace planegate::gates {
 namespace {
 
 constexpr int kCudaRepeats = 8;
-constexpr std::byte kOtherGuard{0x5A};
 
 GateReport started_part(const Context& context, const std::string& part,
                         const ConsumerSpec& consumer, const Dataset& dataset) {
@@ -52,23 +52,28 @@ Difference repeated(const ConsumerSpec& consumer, Dataset& dataset, const Consum
 struct Variation {
   std::string name;
   Schedule schedule;
-  bool other_guards = false;
+  bool twin = false;     ///< on planes with other pad and guard bytes
+  bool company = false;  ///< beside another kernel
 };
 
 std::vector<Variation> variations(const Context& context) {
   using Order = Schedule::Order;
+  constexpr const char* kOtherFill = "other pad and guard bytes";
   if (context.device.kind() == DeviceKind::kHost) {
     return {{"a plain repeat", {Order::kAscending, 0}},
-            {"other guard bytes", {Order::kAscending, 0}, true},
+            {kOtherFill, {Order::kAscending, 0}, true},
             {"descending lanes and warps", {Order::kDescending, 0}},
             {"random lanes and warps", {Order::kRandom, context.seed}}};
   }
   std::vector<Variation> repeats;
   for (int i = 1; i <= kCudaRepeats; ++i) {
-    const bool other_guards = i % 2 == 0;
-    repeats.push_back({fmt::format("repeat {}{}", i, other_guards ? ", other guard bytes" : ""),
+    const bool twin = i % 2 == 0;
+    const bool company = i > kCudaRepeats / 2;
+    repeats.push_back({fmt::format("repeat {}{}{}{}", i, twin ? ", " : "", twin ? kOtherFill : "",
+                                   company ? ", beside another kernel" : ""),
                        {},
-                       other_guards});
+                       twin,
+                       company});
   }
   return repeats;
 }
@@ -77,27 +82,40 @@ std::vector<Variation> variations(const Context& context) {
 class ScheduleScope {
  public:
   ScheduleScope(Device& device, Schedule schedule) : host_(dynamic_cast<HostDevice*>(&device)) {
-    if (host_ != nullptr) host_->set_schedule(schedule);
+    if (host_ == nullptr) return;
+    before_ = host_->schedule();
+    host_->set_schedule(schedule);
   }
   ~ScheduleScope() {
-    if (host_ != nullptr) host_->set_schedule({});
+    if (host_ != nullptr) host_->set_schedule(before_);
   }
   ScheduleScope(const ScheduleScope&) = delete;
   ScheduleScope& operator=(const ScheduleScope&) = delete;
 
  private:
   HostDevice* host_;
+  Schedule before_;
 };
+
+/// How many of `all` from `at` on can run together: on host one, else those with or without
+/// company.
+size_t group_size(const Context& context, const std::vector<Variation>& all, size_t at) {
+  size_t end = at + 1;
+  const bool host = context.device.kind() == DeviceKind::kHost;
+  while (!host && end < all.size() && all[end].company == all[at].company) ++end;
+  return end - at;
+}
 
 }  // namespace
 
-GateReport lattice(Context& context, const ConsumerSpec& consumer, Dataset& dataset) {
+GateReport lattice(Context& context, const ConsumerSpec& consumer, Dataset& dataset,
+                   std::byte guard_fill) {
   GateReport report = started_part(context, "lattice", consumer, dataset);
   if (!dataset.exact()) {
     return skipped(std::move(report), "no exact lattice at this id: partial sums pass 2^24");
   }
-  dataset.ensure_planes(consumer);
-  const ConsumerRun result = run(context, consumer, dataset);
+  dataset.ensure_planes(consumer, guard_fill);
+  const ConsumerRun result = run(context, consumer, dataset, guard_fill);
   if (!result.failure.empty()) return failed(std::move(report), result.failure);
   const std::vector<double>& y_star = dataset.exact_y(consumer.arithmetic);
   return compared(
@@ -117,28 +135,63 @@ GateReport bound(Context& context, const ConsumerSpec& consumer, Dataset& file,
                   fmt::format("further from y* than {} can round", consumer.arithmetic.text));
 }
 
+Twin::Twin(Context& context, const Dataset& file, std::byte guard_fill, std::byte pad_fill)
+    : context_(context),
+      dataset_(context, file.text(), file.weights(),
+               *context.catalog.format(file.activations().format),
+               {file.activations().bytes.begin(), file.activations().bytes.end()}),
+      guard_fill_(guard_fill),
+      pad_fill_(pad_fill) {}
+
+void Twin::ensure_planes(const ConsumerSpec& consumer) {
+  for (const FieldUse& use : consumer.reads) {
+    const Contract& plane = *use.plane;
+    const std::string& tensor = dataset_.tensor_of(plane);
+    if (dataset_.store().find(tensor, plane) != nullptr) continue;
+    const SealedBytes mirror = dataset_.mirror(plane);
+    std::vector<std::byte> bytes(mirror.bytes().begin(), mirror.bytes().end());
+    fill_pads(plane, dataset_.shape(), pad_fill_, bytes);
+    dataset_.store().add(tensor, plane, dataset_.shape(), bytes, guard_fill_);
+  }
+  context_.device.synchronise();
+}
+
 GateReport independence(Context& context, const ConsumerSpec& consumer, Dataset& file,
+                        const ConsumerRun& first) {
+  Twin twin(context, file);
+  return independence(context, consumer, file, twin, first);
+}
+
+GateReport independence(Context& context, const ConsumerSpec& consumer, Dataset& file, Twin& twin,
                         const ConsumerRun& first) {
   const bool host = context.device.kind() == DeviceKind::kHost;
   GateReport report =
       started_part(context, host ? "independence" : "repeatability", consumer, file);
   if (!first.failure.empty()) return failed(std::move(report), first.failure);
-  Dataset other(context, file.text(), file.weights(),
-                *context.catalog.format(file.activations().format),
-                {file.activations().bytes.begin(), file.activations().bytes.end()});
-  other.ensure_planes(consumer, kOtherGuard);
-  for (const Variation& variation : variations(context)) {
-    const ScheduleScope scope(context.device, variation.schedule);
-    const ConsumerRun again = variation.other_guards ? run(context, consumer, other, kOtherGuard)
-                                                     : run(context, consumer, file);
-    if (!again.failure.empty()) {
-      return failed(std::move(report), variation.name + ": " + again.failure);
+  twin.ensure_planes(consumer);
+  const std::vector<Variation> all = variations(context);
+  bool beside_all = true;
+  for (size_t at = 0, size = 0; at < all.size(); at += size) {
+    size = group_size(context, all, at);
+    std::vector<RunSetup> setups;
+    for (size_t i = at; i < at + size; ++i) {
+      setups.push_back(all[i].twin ? RunSetup{&twin.dataset(), twin.guard_fill()}
+                                   : RunSetup{&file});
     }
-    report = compared(std::move(report), again, repeated(consumer, file, first, again),
-                      "the output changes with " + variation.name +
-                          ": the consumer depends on what its contracts do not promise");
-    if (report.verdict == Verdict::kFail) break;
+    const ScheduleScope scope(context.device, all[at].schedule);
+    const ConsumerRuns again = run_all(context, consumer, setups, all[at].company);
+    beside_all = beside_all && again.beside_all;
+    for (size_t i = 0; i < size; ++i) {
+      const ConsumerRun& one = again.runs[i];
+      const std::string& name = all[at + i].name;
+      if (!one.failure.empty()) return failed(std::move(report), name + ": " + one.failure);
+      report = compared(std::move(report), one, repeated(consumer, file, first, one),
+                        "the output changes with " + name +
+                            ": the consumer depends on what its contracts do not promise");
+      if (report.verdict == Verdict::kFail) return report;
+    }
   }
+  if (!beside_all) report.notes.push_back("the kernel beside did not run the whole time");
   return report;
 }
 

@@ -1,4 +1,6 @@
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -220,6 +222,49 @@ TEST_F(CudaDeviceTest, FindsNoBreachWhereOnlyTheContentWasWritten) {
   device_->fill(buffer, std::byte{0});
   device_->upload(buffer, bytes_of(5000, 1));
   EXPECT_EQ(device_->breached_guard(buffer), std::nullopt);
+}
+
+TEST_F(CudaDeviceTest, FindsTheBreachedAmongManyBuffers) {
+  std::vector<DeviceBuffer> buffers;
+  for (int64_t i = 0; i < 150; ++i) {
+    buffers.push_back(device_->allocate("plane", 5 + i, static_cast<std::byte>(i)));
+  }
+  poke(buffers[0], -3);
+  poke(buffers[149], buffers[149].size_bytes() + 7);
+  std::vector<const DeviceBuffer*> all;
+  for (const DeviceBuffer& buffer : buffers) all.push_back(&buffer);
+  const auto breaches = device_->breached_guards(all);
+  ASSERT_EQ(breaches.size(), buffers.size());
+  for (size_t i = 0; i < breaches.size(); ++i) EXPECT_EQ(breaches[i].has_value(), i % 149 == 0);
+  EXPECT_EQ(breaches[0]->offset_bytes, -3);
+  EXPECT_EQ(breaches[149]->offset_bytes, buffers[149].size_bytes() + 7);
+}
+
+TEST_F(CudaDeviceTest, PoisonsMemoryThatAnotherBufferHadBefore) {
+  for (int i = 0; i < 3; ++i) {
+    const DeviceBuffer buffer = device_->allocate("plane", 5000, static_cast<std::byte>(i));
+    EXPECT_THAT(content(buffer), Each(kPoison));
+    poke(buffer, -1);
+    device_->upload(buffer, bytes_of(5000, 1));
+  }
+  const DeviceBuffer last = device_->allocate("plane", 5000);
+  EXPECT_EQ(device_->breached_guard(last), std::nullopt);
+}
+
+TEST_F(CudaDeviceTest, CompanyRunsBesideWhatIsQueuedAndEnds) {
+  const DeviceBuffer buffer = device_->allocate("plane", 5000);
+  for (int i = 1; i <= 300; ++i) {
+    device_->start_company();
+    device_->fill(buffer, static_cast<std::byte>(i));
+    EXPECT_TRUE(device_->end_company()) << i;
+    EXPECT_THAT(content(buffer), Each(static_cast<std::byte>(i)));
+  }
+}
+
+TEST_F(CudaDeviceTest, CompanyEndsByItselfWhereNothingEndsIt) {
+  device_->start_company();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  EXPECT_FALSE(device_->end_company());
 }
 
 TEST_F(CudaDeviceTest, RefusedCallSurfacesOnceAndTheStreamWorksOn) {

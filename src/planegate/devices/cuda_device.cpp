@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -8,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <planegate/core/errors.h>
+#include <planegate/devices/cuda_company.h>
 #include <planegate/devices/cuda_device.h>
-#include <planegate/devices/guard_zones.h>
 
 namespace planegate {
 namespace {
@@ -38,6 +39,13 @@ std::string describe_device(int ordinal) {
   return fmt::format("{}, sm_{}{}, {} SMs, CUDA {}.{}", properties.name, properties.major,
                      properties.minor, properties.multiProcessorCount, runtime / 1000,
                      runtime % 1000 / 10);
+}
+
+/// Up to so many bytes a fill is sent with others.
+constexpr int64_t kSmallFillBytes = int64_t{1} << 20;
+
+bool overlap(const device_kernels::Fill& a, const device_kernels::Fill& b) {
+  return a.at < b.at + b.bytes && b.at < a.at + a.bytes;
 }
 
 template <class Span>
@@ -84,10 +92,13 @@ CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
 CudaDevice::~CudaDevice() {
   PLANEGATE_CUDA_RECORD(cudaSetDevice(ordinal_));
   PLANEGATE_CUDA_RECORD(cudaStreamSynchronize(stream_));
+  release_kept();
+  if (staging_ != nullptr) PLANEGATE_CUDA_RECORD(cudaFree(staging_));
   for (const Chunk& chunk : ring_) {
     if (chunk.landed != nullptr) PLANEGATE_CUDA_RECORD(cudaEventDestroy(chunk.landed));
     if (chunk.pinned != nullptr) PLANEGATE_CUDA_RECORD(cudaFreeHost(chunk.pinned));
   }
+  company_.reset();
   PLANEGATE_CUDA_RECORD(cudaStreamDestroy(stream_));
 }
 
@@ -101,45 +112,115 @@ void CudaDevice::require_own(const DeviceBuffer& buffer) const {
                       "not the start of a live buffer of device cuda");
 }
 
+cudaStream_t CudaDevice::stream() {
+  select();
+  send_fills();
+  send_gather();
+  return stream_;
+}
+
+void* CudaDevice::take(int64_t bytes) {
+  if (const auto kept = kept_.find(bytes); kept != kept_.end()) {
+    void* const base = kept->second;
+    kept_.erase(kept);
+    kept_bytes_ -= bytes;
+    return base;
+  }
+  void* base = nullptr;
+  if (cudaMalloc(&base, static_cast<size_t>(bytes)) == cudaSuccess) return base;
+  static_cast<void>(cudaGetLastError());
+  release_kept();
+  PLANEGATE_CUDA_CHECK(cudaMalloc(&base, static_cast<size_t>(bytes)));
+  return base;
+}
+
+void CudaDevice::release_kept() noexcept {
+  if (kept_.empty()) return;
+  // The stream does not block: cudaFree alone need not wait for it.
+  PLANEGATE_CUDA_RECORD(cudaStreamSynchronize(stream_));
+  for (const auto& [bytes, base] : kept_) PLANEGATE_CUDA_RECORD(cudaFree(base));
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
 DeviceBuffer CudaDevice::allocate(std::string name, int64_t size_bytes, std::byte guard_fill) {
   require(size_bytes >= 1, "size_bytes", size_bytes, "at least 1");
   require(size_bytes <= int64_t{1} << 61, "size_bytes", size_bytes, "at most 2^61");
   select();
-  const auto bytes = static_cast<size_t>(size_bytes + 2 * kGuardBytes);
-  void* base = nullptr;
-  PLANEGATE_CUDA_CHECK(cudaMalloc(&base, bytes));
-  const auto address =
-      reinterpret_cast<DeviceAddress>(base) + static_cast<DeviceAddress>(kGuardBytes);
+  auto* const base = static_cast<std::byte*>(take(size_bytes + 2 * kGuardBytes));
+  const auto address = reinterpret_cast<DeviceAddress>(base + kGuardBytes);
   DeviceBuffer buffer(*this, std::move(name), address, size_bytes, guard_fill);
   live_.emplace(address, size_bytes);
-  const auto set = [&](int64_t offset_bytes, std::byte value, int64_t count) {
-    PLANEGATE_CUDA_CHECK(cudaMemsetAsync(pointer(address) + offset_bytes, static_cast<int>(value),
-                                         static_cast<size_t>(count), stream_));
-  };
-  set(-kGuardBytes, guard_fill, kGuardBytes);
-  set(0, kPoison, size_bytes);
-  set(size_bytes, guard_fill, kGuardBytes);
+  add_fill(base, kGuardBytes, guard_fill);
+  add_fill(base + kGuardBytes, size_bytes, kPoison);
+  add_fill(base + kGuardBytes + size_bytes, kGuardBytes, guard_fill);
   return buffer;
 }
 
 void CudaDevice::free(DeviceAddress address) noexcept {
-  live_.erase(address);
+  const auto freed = live_.find(address);
+  if (freed == live_.end()) return;
+  const int64_t bytes = freed->second + 2 * kGuardBytes;
+  live_.erase(freed);
   PLANEGATE_CUDA_RECORD(cudaSetDevice(ordinal_));
-  // The stream does not block: cudaFree alone need not wait for it.
+  std::byte* const base = pointer(address) - kGuardBytes;
+  try {
+    // What was collected still finds the memory: whoever gets it next is behind it in the stream.
+    if (bytes <= kKeptBytes / 4) {
+      if (kept_bytes_ + bytes > kKeptBytes) {
+        stream();
+        release_kept();
+      }
+      kept_.emplace(bytes, base);
+      kept_bytes_ += bytes;
+      return;
+    }
+    stream();
+  } catch (const std::exception&) {
+    drop_landings();
+  }
   PLANEGATE_CUDA_RECORD(cudaStreamSynchronize(stream_));
-  PLANEGATE_CUDA_RECORD(cudaFree(pointer(address) - kGuardBytes));
+  PLANEGATE_CUDA_RECORD(cudaFree(base));
+}
+
+void CudaDevice::add_fill(std::byte* at, int64_t bytes, std::byte value) {
+  send_gather();
+  if (bytes > kSmallFillBytes) {
+    send_fills();
+    PLANEGATE_CUDA_CHECK(
+        cudaMemsetAsync(at, static_cast<int>(value), static_cast<size_t>(bytes), stream_));
+    return;
+  }
+  const device_kernels::Fill fill{at, bytes, static_cast<uint8_t>(value)};
+  for (device_kernels::Fill& earlier : fills_) {
+    if (earlier.at == at && earlier.bytes == bytes) {
+      earlier.value = fill.value;
+      return;
+    }
+  }
+  const auto overlaps = [&](const auto& earlier) { return overlap(earlier, fill); };
+  const bool full = fills_.size() == device_kernels::kMaxFills;
+  if (full || std::any_of(fills_.begin(), fills_.end(), overlaps)) send_fills();
+  fills_.push_back(fill);
+}
+
+void CudaDevice::send_fills() {
+  if (fills_.empty()) return;
+  const auto fills = std::exchange(fills_, {});
+  PLANEGATE_CUDA_CHECK(device_kernels::launch_fills(fills, stream_));
 }
 
 void CudaDevice::fill(const DeviceBuffer& to, std::byte value) {
   require_own(to);
   select();
-  PLANEGATE_CUDA_CHECK(cudaMemsetAsync(pointer(to.address()), static_cast<int>(value),
-                                       static_cast<size_t>(to.size_bytes()), stream_));
+  add_fill(pointer(to.address()), to.size_bytes(), value);
 }
 
 void CudaDevice::land(Chunk& chunk) {
-  std::memcpy(chunk.target.data(), chunk.pinned, chunk.target.size());
-  chunk.target = {};
+  for (const Landing& landing : chunk.landings) {
+    std::memcpy(landing.target.data(), chunk.pinned + landing.at, landing.target.size());
+  }
+  chunk.landings.clear();
 }
 
 CudaDevice::Chunk& CudaDevice::acquire() {
@@ -154,7 +235,7 @@ CudaDevice::Chunk& CudaDevice::acquire() {
     PLANEGATE_CUDA_CHECK(cudaEventCreateWithFlags(&chunk.landed, cudaEventDisableTiming));
   }
   PLANEGATE_CUDA_CHECK(cudaEventSynchronize(chunk.landed));
-  if (!chunk.target.empty()) land(chunk);
+  land(chunk);
   return chunk;
 }
 
@@ -162,7 +243,7 @@ void CudaDevice::upload(const DeviceBuffer& to, std::span<const std::byte> from)
   require_own(to);
   require(std::ssize(from) == to.size_bytes(), "from.size()", std::ssize(from),
           fmt::format("{} bytes of buffer {}", to.size_bytes(), to.name()));
-  select();
+  stream();
   for (int64_t at = 0; at < std::ssize(from); at += kChunkBytes) {
     const std::span<const std::byte> source = piece(from, at);
     const Chunk& chunk = acquire();
@@ -179,6 +260,7 @@ void CudaDevice::read_back(const DeviceBuffer& from, std::span<std::byte> to) {
           fmt::format("{} bytes of buffer {}", from.size_bytes(), from.name()));
   select();
   try {
+    std::fill(to.begin(), to.end(), kPoison);
     copy_out(from.address(), to);
   } catch (const CudaError&) {
     drop_landings();
@@ -187,46 +269,65 @@ void CudaDevice::read_back(const DeviceBuffer& from, std::span<std::byte> to) {
 }
 
 void CudaDevice::drop_landings() {
-  for (Chunk& chunk : ring_) chunk.target = {};
+  for (Chunk& chunk : ring_) chunk.landings.clear();
+  fills_.clear();
+  gathers_.clear();
+  gather_landings_.clear();
+  gathered_bytes_ = 0;
 }
 
 void CudaDevice::copy_out(DeviceAddress from, std::span<std::byte> to) {
-  std::fill(to.begin(), to.end(), kPoison);
+  send_fills();
+  if (std::ssize(to) <= kSmallBytes) {
+    const bool full = gathers_.size() == device_kernels::kMaxGathers ||
+                      gathered_bytes_ + kSmallBytes > kStagingBytes;
+    if (full) send_gather();
+    gathers_.push_back({pointer(from), std::ssize(to), gathered_bytes_});
+    gather_landings_.push_back({gathered_bytes_, to});
+    gathered_bytes_ += (std::ssize(to) + 15) / 16 * 16;
+    return;
+  }
+  send_gather();
   for (int64_t at = 0; at < std::ssize(to); at += kChunkBytes) {
     const std::span<std::byte> target = piece(to, at);
     Chunk& chunk = acquire();
     PLANEGATE_CUDA_CHECK(cudaMemcpyAsync(chunk.pinned, pointer(from) + at, target.size(),
                                          cudaMemcpyDeviceToHost, stream_));
     PLANEGATE_CUDA_CHECK(cudaEventRecord(chunk.landed, stream_));
-    chunk.target = target;
+    chunk.landings.push_back({0, target});
   }
+}
+
+std::byte* CudaDevice::staging() {
+  if (staging_ == nullptr) {
+    void* staging = nullptr;
+    PLANEGATE_CUDA_CHECK(cudaMalloc(&staging, size_t{kStagingBytes} + kZonesBytes));
+    staging_ = static_cast<std::byte*>(staging);
+  }
+  return staging_;
+}
+
+void CudaDevice::send_gather() {
+  if (gathers_.empty()) return;
+  const auto gathers = std::exchange(gathers_, {});
+  auto landings = std::exchange(gather_landings_, {});
+  const auto bytes = static_cast<size_t>(std::exchange(gathered_bytes_, 0));
+  Chunk& chunk = acquire();
+  PLANEGATE_CUDA_CHECK(device_kernels::launch_gathers(gathers, staging(), stream_));
+  PLANEGATE_CUDA_CHECK(
+      cudaMemcpyAsync(chunk.pinned, staging(), bytes, cudaMemcpyDeviceToHost, stream_));
+  PLANEGATE_CUDA_CHECK(cudaEventRecord(chunk.landed, stream_));
+  chunk.landings = std::move(landings);
 }
 
 void CudaDevice::synchronise() {
   try {
-    select();
-    PLANEGATE_CUDA_CHECK(cudaStreamSynchronize(stream_));
+    PLANEGATE_CUDA_CHECK(cudaStreamSynchronize(stream()));
   } catch (const CudaError&) {
     drop_landings();
     throw;
   }
-  for (size_t i = 0; i < ring_.size(); ++i) {
-    Chunk& chunk = ring_[(next_chunk_ + i) % ring_.size()];
-    if (!chunk.target.empty()) land(chunk);
-  }
-}
-
-std::optional<GuardBreach> CudaDevice::breached_guard(const DeviceBuffer& buffer) {
-  require_own(buffer);
-  synchronise();
-  std::vector<std::byte> zone(static_cast<size_t>(kGuardBytes));
-  for (const int64_t offset_bytes : {-kGuardBytes, buffer.size_bytes()}) {
-    copy_out(buffer.address() + static_cast<DeviceAddress>(offset_bytes), zone);
-    synchronise();
-    const auto breach = detail::first_breach(zone, buffer.guard_fill(), offset_bytes);
-    if (breach) return breach;
-  }
-  return std::nullopt;
+  for (size_t i = 0; i < ring_.size(); ++i) land(ring_[(next_chunk_ + i) % ring_.size()]);
 }
 
 std::unique_ptr<Device> make_cuda_device(std::string& why_not) {

@@ -3,11 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <cuda_runtime.h>
 
+#include <planegate/devices/cuda_kernels.h>
 #include <planegate/devices/device.h>
 
 namespace planegate {
@@ -41,14 +44,23 @@ void record_cuda(cudaError_t code, const char* call, const char* file, int line)
 /// The text of the first failure that cleanup has met since the last call; empty when none.
 std::string take_cuda_cleanup_error();
 
+class CudaCompany;
+
 /// The first CUDA device: one stream, a ring of pinned chunks for both directions.
 ///
 /// A read-back lands in its target when the ring needs its chunk or at synchronise(); where the
 /// stream has failed it never lands. The chunks are pinned on first use.
+///
+/// Small fills and read-backs are collected and sent as one kernel before the next other work in
+/// stream order; stream() sends them. Memory that was freed is kept, by its exact size, for the
+/// next buffer of that size, up to kKeptBytes.
 class CudaDevice : public Device {
  public:
   static constexpr int64_t kChunkBytes = int64_t{8} << 20;
   static constexpr int kChunks = 4;
+  static constexpr int64_t kKeptBytes = int64_t{256} << 20;
+  /// A read-back up to this size is gathered with others: one copy for all.
+  static constexpr int64_t kSmallBytes = int64_t{256} << 10;
 
   /// @throws CudaError when `ordinal` is no usable device.
   explicit CudaDevice(int ordinal = 0);
@@ -67,26 +79,47 @@ class CudaDevice : public Device {
   void read_back(const DeviceBuffer& from, std::span<std::byte> to) override;
   void synchronise() override;
   std::optional<GuardBreach> breached_guard(const DeviceBuffer& buffer) override;
+  std::vector<std::optional<GuardBreach>> breached_guards(
+      std::span<const DeviceBuffer* const> buffers) override;
+  void start_company() override;
+  bool end_company() override;
 
-  /// Where kernels of this device are launched.
-  cudaStream_t stream() const { return stream_; }
+  /// Where kernels of this device are launched. Sends what was collected first.
+  cudaStream_t stream();
 
  protected:
   void free(DeviceAddress address) noexcept override;
 
  private:
-  /// A pinned chunk. `target` is where a read-back lands; empty for an upload.
+  static constexpr int64_t kStagingBytes = int64_t{1} << 20;
+  static constexpr size_t kZonesBytes =
+      device_kernels::kMaxZones * sizeof(device_kernels::ZoneResult);
+
+  /// Where bytes of a pinned chunk land.
+  struct Landing {
+    int64_t at = 0;
+    std::span<std::byte> target;
+  };
+  /// A pinned chunk; without landings it is free or belongs to an upload.
   struct Chunk {
     std::byte* pinned = nullptr;
     cudaEvent_t landed = nullptr;
-    std::span<std::byte> target;
+    std::vector<Landing> landings;
   };
 
   void select() const;
   void require_own(const DeviceBuffer& buffer) const;
+  void* take(int64_t bytes);
+  void release_kept() noexcept;
   /// The next chunk of the ring, waited for and landed.
   Chunk& acquire();
   void copy_out(DeviceAddress from, std::span<std::byte> to);
+  void add_fill(std::byte* at, int64_t bytes, std::byte value);
+  void send_fills();
+  void send_gather();
+  std::byte* staging();
+  void check_zones(std::span<const device_kernels::Zone> zones,
+                   std::span<device_kernels::ZoneResult> results);
   static void land(Chunk& chunk);
   /// After a failure: targets may be gone when the caller has unwound.
   void drop_landings();
@@ -97,6 +130,14 @@ class CudaDevice : public Device {
   std::array<Chunk, kChunks> ring_{};
   size_t next_chunk_ = 0;
   std::map<DeviceAddress, int64_t> live_;
+  std::multimap<int64_t, void*> kept_;
+  int64_t kept_bytes_ = 0;
+  std::vector<device_kernels::Fill> fills_;
+  std::vector<device_kernels::Gather> gathers_;
+  std::vector<Landing> gather_landings_;
+  int64_t gathered_bytes_ = 0;
+  std::byte* staging_ = nullptr;
+  std::unique_ptr<CudaCompany> company_;
 };
 
 }  // namespace planegate

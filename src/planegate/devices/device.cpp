@@ -34,4 +34,11 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   return *this;
 }
 
+std::vector<std::optional<GuardBreach>> Device::breached_guards(
+    std::span<const DeviceBuffer* const> buffers) {
+  std::vector<std::optional<GuardBreach>> breaches;
+  for (const DeviceBuffer* buffer : buffers) breaches.push_back(breached_guard(*buffer));
+  return breaches;
+}
+
 }  // namespace planegate

@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace planegate {
 
@@ -87,6 +88,16 @@ class Device {
   virtual void synchronise() = 0;
   /// Compares both guard zones of a buffer with their fill. Synchronises.
   virtual std::optional<GuardBreach> breached_guard(const DeviceBuffer& buffer) = 0;
+  /// The same for many buffers, in their order; synchronises no later than the first comparison.
+  virtual std::vector<std::optional<GuardBreach>> breached_guards(
+      std::span<const DeviceBuffer* const> buffers);
+
+  /// Starts a kernel of no use that keeps a part of the device busy beside whatever is queued until
+  /// end_company(). A device that has none does nothing.
+  virtual void start_company() {}
+  /// Lets that kernel end once everything queued so far has run. @pre start_company() was called.
+  /// Synchronises. Returns whether it ran beside all of it.
+  virtual bool end_company() { return false; }
 
  protected:
   friend class DeviceBuffer;
