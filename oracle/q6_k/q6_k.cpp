@@ -9,6 +9,7 @@
 #include "oracle/parallel.h"
 #include "oracle/preconditions.h"
 #include "oracle/q6_k/block.h"
+#include "oracle/q6_k/extremes.h"
 #include "oracle/q6_k/mirror.h"
 
 namespace planegate::oracle::q6_k {
@@ -137,7 +138,8 @@ void register_oracle(Catalog& catalog) {
                            {},
                            kSubBlockElems,
                            combine,
-                           one_hot});
+                           one_hot,
+                           extremes()});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::Raw>(), mirror_raw});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::Padded>(), mirror_padded});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q6_k::WExp>(), mirror_w_exp});

@@ -6,6 +6,7 @@
 #include "oracle/lattice_draw.h"
 #include "oracle/parallel.h"
 #include "oracle/preconditions.h"
+#include "oracle/q8_act/extremes.h"
 #include "oracle/q8_act/mirror.h"
 #include "oracle/q8_act/quantise.h"
 
@@ -103,7 +104,8 @@ void register_oracle(Catalog& catalog) {
                            quantise,
                            kChunkElems,
                            combine,
-                           one_hot});
+                           one_hot,
+                           extremes()});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Qa8>(), mirror_qa8});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Sda>(), mirror_sda});
   catalog.add(MirrorSpec{kFormat, &describe<planegate::q8_act::Pad40>(), mirror_pad40});

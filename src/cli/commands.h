@@ -56,6 +56,25 @@ struct DetectArguments {
   uint64_t seed = 1;
 };
 
+struct FuzzArguments {
+  std::optional<int64_t> cases;  ///< neither: 200 cases
+  std::optional<double> seconds;
+  uint64_t seed = 1;
+  std::string device = "auto";
+  std::vector<std::string> consumers;  ///< empty: all
+  int64_t max_od = 257;
+  int64_t max_nsb = 74;
+  int64_t max_nt = 256;
+  std::optional<int64_t> threads;  ///< empty: as many as the machine has
+  std::string out = ".";           ///< folder of the file of a red case
+  bool known_bad = false;          ///< with consumers that are wrong on purpose
+};
+
+struct ReplayArguments {
+  std::string path;
+  std::string device = "auto";
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
@@ -64,6 +83,8 @@ ExitCode demo(const DemoArguments& arguments);
 ExitCode sample(const SampleArguments& arguments);
 ExitCode explain(const ExplainArguments& arguments);
 ExitCode detect(const DetectArguments& arguments);
+ExitCode fuzz_cases(const FuzzArguments& arguments);
+ExitCode replay(const ReplayArguments& arguments);
 
 /// What `explain` prints.
 /// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does

@@ -103,6 +103,35 @@ void add_detect(CLI::App& app, DetectArguments& a) {
   add_seed(app, a.seed, "of synthetic payloads and of the places of faults");
 }
 
+void add_fuzz(CLI::App& app, FuzzArguments& a) {
+  const CLI::Range positive(int64_t{1}, kMaxTokens);
+  auto* cases =
+      app.add_option("--cases", a.cases, "a case is one shape with one consumer; without it 200")
+          ->check(positive);
+  app.add_option("--seconds", a.seconds, "run as many cases as this long allows")
+      ->check(CLI::Range(0.001, 1e6))
+      ->excludes(cases);
+  add_seed(app, a.seed, "of shapes, payloads and knobs");
+  add_device(app, a.device);
+  add_names(app, "--consumer", a.consumers, "only this consumer (repeatable)");
+  app.add_option("--max-od", a.max_od, "largest od of the sweep")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--max-nsb", a.max_nsb, "largest id / 256 of the sweep")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--max-nt", a.max_nt, "largest nt of the sweep")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--threads", a.threads, "workers, each with a device of its own; else all cores")
+      ->check(CLI::Range(int64_t{1}, int64_t{256}));
+  app.add_option("--out", a.out, "folder for the file of a red case")
+      ->check(not_empty)
+      ->capture_default_str();
+  // An empty group hides it: for tests and demonstrations.
+  app.add_flag("--known-bad", a.known_bad, "with consumers that are wrong on purpose")->group("");
+}
+
 /// CLI11 says of anything misspelt before the subcommand that no subcommand was given.
 void require_known_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || !app.get_subcommands().empty()) return;
@@ -126,6 +155,8 @@ ExitCode run(int argc, char** argv) {
   SampleArguments sample_arguments;
   ExplainArguments explain_arguments;
   DetectArguments detect_arguments;
+  FuzzArguments fuzz_arguments;
+  ReplayArguments replay_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -144,6 +175,14 @@ ExitCode run(int argc, char** argv) {
   auto* detect_app = app.add_subcommand(
       "detect", "plant the smallest faults and say which part of parity sees each at one shape");
   add_detect(*detect_app, detect_arguments);
+  auto* fuzz_app = app.add_subcommand(
+      "fuzz", "generated shapes, data and knobs against every consumer; shrinks what is red");
+  add_fuzz(*fuzz_app, fuzz_arguments);
+  auto* replay_app = app.add_subcommand("replay", "run the case of a file that fuzz wrote again");
+  replay_app->add_option("CASE.json", replay_arguments.path, "file that fuzz wrote")
+      ->required()
+      ->check(not_empty);
+  add_device(*replay_app, replay_arguments.device);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -163,6 +202,8 @@ ExitCode run(int argc, char** argv) {
   if (sample_app->parsed()) return sample(sample_arguments);
   if (explain_app->parsed()) return explain(explain_arguments);
   if (detect_app->parsed()) return detect(detect_arguments);
+  if (fuzz_app->parsed()) return fuzz_cases(fuzz_arguments);
+  if (replay_app->parsed()) return replay(replay_arguments);
   return demo(demo_arguments);
 }
 

@@ -66,6 +66,13 @@ struct NonFiniteScale {
 /// Values by field name, each at the bottom of a word.
 using FieldBits = std::map<std::string, uint32_t>;
 
+/// A content at the edge of what a format can hold.
+struct Extreme {
+  std::string name;  ///< `all codes 63`, `mixed`
+  /// A whole tensor of it, encoded; all scales are finite.
+  std::function<std::vector<std::byte>(const Shape&)> tensor;
+};
+
 /// What the oracle knows of one encoded format; everything else is derived from these.
 struct FormatOracle {
   std::string format;
@@ -84,13 +91,14 @@ struct FormatOracle {
   std::function<std::vector<std::byte>(const RawTensor& f32)> quantise;
   /// Neighbouring elements that share all their scales; a divisor of every id the format takes.
   int64_t scale_elems = 1;
-  /// The element that a plane's fields decode to, each given by its bits; nullopt where these fields
-  /// do not determine it.
+  /// The element that a plane's fields decode to, each given by its bits; nullopt where these
+  /// fields do not determine it.
   std::function<std::optional<double>(const FieldBits&)> combine = {};
   /// A tensor that is 1 at (line, k_of_line[line]) and 0 elsewhere, all scales 1, encoded.
   /// @pre k_of_line.size() is the number of lines, each entry in 0..id-1
   std::function<std::vector<std::byte>(const Shape&, std::span<const int64_t> k_of_line)> one_hot =
       {};
+  std::vector<Extreme> extremes = {};
 };
 
 /// A plane as a consumer receives it.

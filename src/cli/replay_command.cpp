@@ -1,0 +1,89 @@
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "catalog/catalog.h"
+#include "cli/choose_device.h"
+#include "cli/commands.h"
+#include "fuzz/case_file.h"
+#include "fuzz/run_case.h"
+
+namespace planegate::cli {
+namespace {
+
+/// A case is small: more is another file.
+constexpr size_t kMostBytes = size_t{1} << 20;
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.empty()) {
+    throw CommandError(kBadInput, fmt::format("{}: missing, unreadable or empty", path));
+  }
+  if (text.size() > kMostBytes) {
+    throw CommandError(kBadInput, fmt::format("{}: file: must be at most 1 MiB", path));
+  }
+  return text;
+}
+
+/// What is wrong with the file, as bad input.
+template <class Make>
+auto of_file(const std::string& path, Make make) {
+  try {
+    return make();
+  } catch (const fuzz::CaseFileError& error) {
+    throw CommandError(kBadInput, fmt::format("{}: {}", path, error.what()));
+  } catch (const fuzz::UnknownKnob& error) {
+    throw CommandError(kBadInput, fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+const ConsumerSpec& consumer_of(const Catalog& catalog, const fuzz::CaseFile& file) {
+  std::vector<std::string> names;
+  for (const ConsumerSpec& consumer : catalog.consumers()) {
+    names.push_back(consumer.name);
+    if (consumer.name != file.consumer) continue;
+    const auto broken = consumer.refusal(file.c.shape);
+    if (!broken) return consumer;
+    throw fuzz::CaseFileError("shape", fmt::format("{} needs {}", consumer.name, *broken));
+  }
+  throw fuzz::CaseFileError("consumer",
+                            fmt::format("no consumer '{}'; nearest: {}", file.consumer,
+                                        fmt::join(nearest(file.consumer, names), ", ")));
+}
+
+std::string verdict_line(const fuzz::CaseFile& file, const GateReport& report) {
+  if (report.verdict != Verdict::kFail) {
+    return fmt::format("{}: recorded as red in {} on {}, not red here", text(report.verdict),
+                       file.part, file.device);
+  }
+  const fuzz::CaseFile now = fuzz::case_file(file.c, report);
+  const bool same = now.part == file.part && now.diagnosis == file.diagnosis;
+  return same ? "red, as recorded"
+              : fmt::format("red, but not as recorded on {}: part {}: {}", file.device, file.part,
+                            file.diagnosis);
+}
+
+}  // namespace
+
+ExitCode replay(const ReplayArguments& arguments) {
+  const std::string json = content(arguments.path);
+  const Catalog catalog = catalog_with_known_bad();
+  const fuzz::CaseFile file = of_file(arguments.path, [&] { return fuzz::from_json(json); });
+  const ConsumerSpec* consumer =
+      of_file(arguments.path, [&] { return &consumer_of(catalog, file); });
+  const auto device = choose_device(arguments.device);
+  fmt::print("device {}: {}\n{} {}\n\n", device->name(), device->description(), file.consumer,
+             fuzz::text(file.c));
+  GateReport report = of_file(
+      arguments.path, [&] { return fuzz::run_case(catalog, *device, file.c, {consumer}).front(); });
+  report.repeat = fmt::format("planegate replay {} --device {}", arguments.path, device->name());
+  fmt::print("{}\n{}\n", text(report), verdict_line(file, report));
+  if (report.verdict == Verdict::kFail) return kGateFailed;
+  return report.verdict == Verdict::kPass ? kVerified : kNothingVerified;
+}
+
+}  // namespace planegate::cli
