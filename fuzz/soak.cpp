@@ -75,6 +75,7 @@ class Tally {
   void add(const Dealer::Hand& hand, const std::vector<GateReport>& reports) {
     const std::lock_guard lock(mutex_);
     ++result_.tensors;
+    result_.seconds = dealer_.seconds();
     result_.histogram.add(hand.c.shape, std::ssize(reports));
     for (const GateReport& report : reports) {
       result_.skipped += report.verdict == Verdict::kSkipped;
@@ -94,7 +95,6 @@ class Tally {
   }
   SoakResult finish() {
     if (error_) std::rethrow_exception(error_);
-    result_.seconds = dealer_.seconds();
     return std::move(result_);
   }
 

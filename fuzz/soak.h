@@ -49,7 +49,7 @@ struct SoakResult {
   int64_t tensors = 0;
   int64_t red = 0;
   int64_t skipped = 0;
-  double seconds = 0;
+  double seconds = 0;  ///< from the start to the end of the last case
   /// Of the red cases the first by number, with its report.
   std::optional<CaseFile> first_red;
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -43,6 +44,16 @@ std::string describe_device(int ordinal) {
 
 /// Up to so many bytes a fill is sent with others.
 constexpr int64_t kSmallFillBytes = int64_t{1} << 20;
+
+/// What is allocated for so many bytes: up to a megabyte one of eight sizes an octave, so that few
+/// distinct sizes are kept.
+int64_t block_bytes(int64_t bytes) {
+  constexpr int64_t kLargestRounded = int64_t{1} << 20;
+  if (bytes > kLargestRounded) return bytes;
+  const int64_t step = std::max<int64_t>(
+      256, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes))) / 8);
+  return (bytes + step - 1) / step * step;
+}
 
 bool overlap(const device_kernels::Fill& a, const device_kernels::Fill& b) {
   return a.at < b.at + b.bytes && b.at < a.at + a.bytes;
@@ -147,7 +158,7 @@ DeviceBuffer CudaDevice::allocate(std::string name, int64_t size_bytes, std::byt
   require(size_bytes >= 1, "size_bytes", size_bytes, "at least 1");
   require(size_bytes <= int64_t{1} << 61, "size_bytes", size_bytes, "at most 2^61");
   select();
-  auto* const base = static_cast<std::byte*>(take(size_bytes + 2 * kGuardBytes));
+  auto* const base = static_cast<std::byte*>(take(block_bytes(size_bytes + 2 * kGuardBytes)));
   const auto address = reinterpret_cast<DeviceAddress>(base + kGuardBytes);
   DeviceBuffer buffer(*this, std::move(name), address, size_bytes, guard_fill);
   live_.emplace(address, size_bytes);
@@ -160,7 +171,7 @@ DeviceBuffer CudaDevice::allocate(std::string name, int64_t size_bytes, std::byt
 void CudaDevice::free(DeviceAddress address) noexcept {
   const auto freed = live_.find(address);
   if (freed == live_.end()) return;
-  const int64_t bytes = freed->second + 2 * kGuardBytes;
+  const int64_t bytes = block_bytes(freed->second + 2 * kGuardBytes);
   live_.erase(freed);
   PLANEGATE_CUDA_RECORD(cudaSetDevice(ordinal_));
   std::byte* const base = pointer(address) - kGuardBytes;

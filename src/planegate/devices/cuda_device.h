@@ -52,8 +52,8 @@ class CudaCompany;
 /// stream has failed it never lands. The chunks are pinned on first use.
 ///
 /// Small fills and read-backs are collected and sent as one kernel before the next other work in
-/// stream order; stream() sends them. Memory that was freed is kept, by its exact size, for the
-/// next buffer of that size, up to kKeptBytes.
+/// stream order; stream() sends them. Memory that was freed is kept for the next buffer of its size
+/// (sizes up to a megabyte are rounded up by an eighth at most), up to kKeptBytes.
 class CudaDevice : public Device {
  public:
   static constexpr int64_t kChunkBytes = int64_t{8} << 20;
