@@ -164,7 +164,7 @@ TEST_F(Cli, VerifyDoesNotKnowKnownBadConsumers) {
 
 TEST_F(Cli, RefusesWrongUse) {
   expect_wrong_use({}, "A subcommand is required");
-  expect_refusal({"verfy"}, 2, "verfy: no such subcommand; nearest: verify, demo, list");
+  expect_refusal({"verfy"}, 2, "verfy: no such subcommand; nearest: verify, replay, demo");
   expect_refusal({"--frob"}, 2, "--frob: no such option");
   expect_wrong_use({"verify", "--frob"}, "The following argument was not expected: --frob");
   expect_wrong_use({"verify", "a", "b"}, "The following argument was not expected: b");
