@@ -6,7 +6,6 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include <omp.h>
@@ -125,11 +124,9 @@ void work(const SoakPlan& plan, Dealer& dealer, Tally& tally) {
 SoakResult soak(const SoakPlan& plan) {
   Dealer dealer(plan);
   Tally tally(plan, dealer);
-  std::vector<std::thread> workers;
-  for (int i = 0; i < plan.threads; ++i) {
-    workers.emplace_back([&] { work(plan, dealer, tally); });
-  }
-  for (std::thread& worker : workers) worker.join();
+  // Threads of OpenMP live on: each keeps its lanes' stacks for the next run.
+#pragma omp parallel num_threads(plan.threads)
+  work(plan, dealer, tally);
   return tally.finish();
 }
 
