@@ -66,6 +66,24 @@ TEST(Catalog, ReplacesByNameAndRefusesAnUnknownOne) {
               ThrowsMessage<ContractError>("consumer=nosuch: not registered"));
 }
 
+TEST(Catalog, ReplacesMirrorsByPlaneAndFormatsByName) {
+  Catalog catalog;
+  catalog.add(MirrorSpec{"q6_K", &raw(), {}});
+  catalog.replace(MirrorSpec{"q8_0", &raw(), {}});
+  EXPECT_EQ(catalog.mirror(raw()).from, "q8_0");
+  EXPECT_THAT([&] { catalog.replace(MirrorSpec{"q6_K", &w_exp(), {}}); },
+              ThrowsMessage<ContractError>("mirror of plane=w_exp: not registered"));
+  FormatOracle format;
+  format.format = "q6_K";
+  catalog.add(format);
+  format.scale_elems = 16;
+  catalog.replace(format);
+  EXPECT_EQ(catalog.format("q6_K")->scale_elems, 16);
+  format.format = "q4_K";
+  EXPECT_THAT([&] { catalog.replace(format); },
+              ThrowsMessage<ContractError>("format=q4_K: not registered"));
+}
+
 TEST(Catalog, PrefersMeantConsumersOfTheFormatByRank) {
   Catalog catalog;
   const auto add = [&](const char* name, const char* format, int rank) {

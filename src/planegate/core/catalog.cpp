@@ -67,6 +67,12 @@ void Catalog::add(ConsumerSpec consumer) {
 void Catalog::replace(ProducerSpec producer) {
   replace_by(producers_, std::move(producer), kPlaneName, "producer of plane");
 }
+void Catalog::replace(MirrorSpec mirror) {
+  replace_by(mirrors_, std::move(mirror), kPlaneName, "mirror of plane");
+}
+void Catalog::replace(FormatOracle oracle) {
+  replace_by(formats_, std::move(oracle), kFormatName, "format");
+}
 void Catalog::replace(ConsumerSpec consumer) {
   replace_by(consumers_, std::move(consumer), kConsumerName, "consumer");
 }

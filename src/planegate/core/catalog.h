@@ -22,6 +22,8 @@ class Catalog {
   /// Puts a spec in the place of the registered one of the same name: a fault planted, a consumer
   /// tuned. @throws ContractError when there is none.
   void replace(ProducerSpec producer);
+  void replace(MirrorSpec mirror);
+  void replace(FormatOracle oracle);
   void replace(ConsumerSpec consumer);
 
   const std::vector<ProducerSpec>& producers() const { return producers_; }
