@@ -1,7 +1,10 @@
 #include "gates/faults.h"
 
+#include <map>
+#include <utility>
 #include <vector>
 
+#include <planegate/core/errors.h>
 #include <planegate/devices/host_device.h>
 #if PLANEGATE_HAVE_CUDA
 #include <planegate/devices/cuda_device.h>
@@ -15,25 +18,79 @@ void flip_in(std::span<std::byte> bytes, BitFlip flip) {
 }
 
 template <class Base>
-class FlippingDevice final : public Base {
+class TamperingDevice final : public Base {
  public:
-  FlippingDevice(std::string buffer, BitFlip flip, int nth)
-      : buffer_(std::move(buffer)), flip_(flip), uploads_left_(nth) {}
+  explicit TamperingDevice(Tampering tampering) : tampering_(std::move(tampering)) {}
+
+  DeviceBuffer allocate(std::string name, int64_t size_bytes, std::byte guard_fill) override {
+    if (tampering_.allocate && meant(name)) size_bytes = tampering_.allocate(size_bytes);
+    DeviceBuffer buffer = Base::allocate(name, size_bytes, guard_fill);
+    addresses_[name] = buffer.address();
+    return buffer;
+  }
 
   void upload(const DeviceBuffer& to, std::span<const std::byte> from) override {
-    if (to.name() != buffer_ || --uploads_left_ != 0) {
-      Base::upload(to, from);
-      return;
-    }
+    if (!meant(to.name())) return Base::upload(to, from);
+    const int nth = ++uploads_[to.name()];
     std::vector<std::byte> bytes(from.begin(), from.end());
-    flip_in(bytes, flip_);
-    Base::upload(to, bytes);
+    if (tampering_.upload) tampering_.upload({to.name(), nth, bytes});
+    if (nth == 1 && !tampering_.upload_into.empty()) {
+      with_other(to, tampering_.upload_into,
+                 [&](const DeviceBuffer& other) { Base::upload(other, bytes); });
+    } else {
+      Base::upload(to, bytes);
+    }
+  }
+
+  void read_back(const DeviceBuffer& from, std::span<std::byte> to) override {
+    if (!meant(from.name())) return Base::read_back(from, to);
+    const int nth = ++read_backs_[from.name()];
+    if (nth == 1 && !tampering_.read_back_from.empty()) {
+      with_other(from, tampering_.read_back_from,
+                 [&](const DeviceBuffer& other) { Base::read_back(other, to); });
+    } else {
+      Base::read_back(from, to);
+    }
+    if (tampering_.read_back) landing_.push_back({from.name(), nth, to});
+  }
+
+  void synchronise() override {
+    const std::vector<Landing> landed = std::exchange(landing_, {});
+    Base::synchronise();
+    for (const Landing& at : landed) tampering_.read_back({at.buffer, at.nth, at.target});
+  }
+
+ protected:
+  void free(DeviceAddress address) noexcept override {
+    if (address != borrowed_) Base::free(address);
   }
 
  private:
-  std::string buffer_;
-  BitFlip flip_;
-  int uploads_left_;
+  struct Landing {
+    std::string buffer;
+    int nth = 0;
+    std::span<std::byte> target;
+  };
+
+  bool meant(const std::string& name) const {
+    return name.find(tampering_.buffer) != std::string::npos;
+  }
+
+  /// Calls use() with the latest buffer of that name, as large as `like`.
+  template <class Use>
+  void with_other(const DeviceBuffer& like, const std::string& name, Use use) {
+    const auto found = addresses_.find(name);
+    if (found == addresses_.end()) throw ContractError("buffer", name, "allocated before");
+    borrowed_ = found->second;
+    use(DeviceBuffer(*this, name, borrowed_, like.size_bytes(), like.guard_fill()));
+    borrowed_ = 0;
+  }
+
+  Tampering tampering_;
+  std::map<std::string, int> uploads_, read_backs_;
+  std::map<std::string, DeviceAddress> addresses_;
+  std::vector<Landing> landing_;
+  DeviceAddress borrowed_ = 0;
 };
 
 }  // namespace
@@ -47,17 +104,26 @@ ProducerSpec flipping(const ProducerSpec& producer, BitFlip flip) {
   return faulty;
 }
 
-std::unique_ptr<Device> make_flipping_device(DeviceKind kind, std::string buffer, BitFlip flip,
-                                             std::string& why_not, int nth) {
+std::unique_ptr<Device> make_tampering_device(DeviceKind kind, Tampering tampering,
+                                              std::string& why_not) {
   if (kind == DeviceKind::kHost) {
-    return std::make_unique<FlippingDevice<HostDevice>>(std::move(buffer), flip, nth);
+    return std::make_unique<TamperingDevice<HostDevice>>(std::move(tampering));
   }
 #if PLANEGATE_HAVE_CUDA
   if (make_cuda_device(why_not) == nullptr) return nullptr;
-  return std::make_unique<FlippingDevice<CudaDevice>>(std::move(buffer), flip, nth);
+  return std::make_unique<TamperingDevice<CudaDevice>>(std::move(tampering));
 #else
   return make_cuda_device(why_not);
 #endif
+}
+
+std::unique_ptr<Device> make_flipping_device(DeviceKind kind, std::string buffer, BitFlip flip,
+                                             std::string& why_not, int nth) {
+  Tampering tampering{std::move(buffer)};
+  tampering.upload = [flip, nth](const Transfer& copy) {
+    if (copy.nth == nth) flip_in(copy.bytes, flip);
+  };
+  return make_tampering_device(kind, std::move(tampering), why_not);
 }
 
 }  // namespace planegate::gates
