@@ -1,9 +1,11 @@
+#include "mutants/launches.h"
 #include "mutants/mutants.h"
 
 namespace planegate::mutants {
 
 std::vector<gates::Arm> dispatch_arms() {
-  return {};
+  std::vector<gates::Arm> all = mirror_arms();
+  return all;
 }
 
 }  // namespace planegate::mutants
