@@ -144,6 +144,27 @@ Arm written_after_a_launch() {
   return arm;
 }
 
+/// Outputs 0.1 % too large under a declared arithmetic whose bound forgives them.
+Arm forgiving_arithmetic() {
+  Arm arm = registration_arm("declared arithmetic with a bound larger than the fault",
+                             "harness-defect", {"lattice FAIL", "bound pass"});
+  arm.plant = [](Catalog& catalog) {
+    ConsumerSpec consumer = *catalog.consumer(kConsumer);
+    consumer.arithmetic.roundings_per_term = 1'000'000;
+    catalog.replace(std::move(consumer));
+    wrap_launch(catalog, kConsumer,
+                [](Device& device, const LaunchRequest& request, const LaunchFn& good) {
+                  good(device, request);
+                  std::vector<float> y(static_cast<size_t>(request.y->size_bytes() / 4));
+                  device.read_back(*request.y, std::as_writable_bytes(std::span(y)));
+                  device.synchronise();
+                  for (float& element : y) element *= 1.001f;
+                  device.upload(*request.y, std::as_bytes(std::span(y)));
+                });
+  };
+  return arm;
+}
+
 Arm small_workspace() {
   Arm arm = registration_arm("workspace of split K a row short", "undersized-alloc",
                              {"workspace=", "bytes at this shape"});
@@ -170,6 +191,7 @@ std::vector<gates::Arm> registration_arms() {
           freed_and_allocated_again(),
           declared_by_another_contract(),
           written_after_a_launch(),
+          forgiving_arithmetic(),
           small_workspace()};
 }
 
