@@ -46,7 +46,10 @@ std::string told_by(const GateReport& report) {
 
 class Judge {
  public:
-  Judge(const Arm& arm, const std::vector<GateReport>& reports) : arm_(arm) {
+  Judge(const Arm& arm, DeviceKind kind, const std::vector<GateReport>& reports)
+      : arm_(arm),
+        words_(kind == DeviceKind::kCuda && !arm.must_name_on_cuda.empty() ? arm.must_name_on_cuda
+                                                                           : arm.must_name) {
     for (const GateReport& report : reports) take(report);
   }
 
@@ -84,7 +87,7 @@ class Judge {
 
   bool named() const {
     const std::string whole = text(*red_);
-    return std::all_of(arm_.must_name.begin(), arm_.must_name.end(), [&](const std::string& word) {
+    return std::all_of(words_.begin(), words_.end(), [&](const std::string& word) {
       return whole.find(word) != std::string::npos;
     });
   }
@@ -98,6 +101,7 @@ class Judge {
   }
 
   const Arm& arm_;
+  const std::vector<std::string>& words_;
   Verdicts have_;
   const GateReport* red_ = nullptr;
   const GateReport* elsewhere_ = nullptr;
@@ -147,7 +151,7 @@ ArmResult run_arm(const Catalog& clean, const Arm& arm, DeviceKind kind) {
     return result;
   }
   const std::vector<GateReport> reports = reports_of(catalog, arm, *device);
-  Judge(arm, reports).fill(result);
+  Judge(arm, kind, reports).fill(result);
   if (kind == DeviceKind::kCuda && result.outcome == Outcome::kSurvived &&
       !arm.may_survive_on_cuda.empty()) {
     result.outcome = Outcome::kNotRun;

@@ -48,6 +48,8 @@ struct Arm {
   Verdicts expected;
   /// Each must occur in the text of the gate that is red.
   std::vector<std::string> must_name;
+  /// The same on cuda, where no executor watches; empty: must_name.
+  std::vector<std::string> must_name_on_cuda = {};
   /// Plants the fault in a copy of the catalog; empty: nothing to change there.
   std::function<void(Catalog&)> plant = {};
   /// The device that has the fault; null with the reason where that kind is not there. Empty: a
