@@ -1,8 +1,8 @@
 #pragma once
 
 #include <planegate/formats/q6_k/contracts.h>
-#include <planegate/simt/bind.h>
 
+#include "kernels/q6_k/access.h"
 #include "kernels/q6_k/staging.h"
 
 /// Policies: where 16 centred codes of a row come from. `piece()` gives them in registers,
@@ -11,53 +11,50 @@ namespace planegate::kernels::q6_k {
 inline namespace PLANEGATE_SIMT_ABI {
 
 namespace formats = planegate::q6_k;
-using simt::PlanePtr;
-
-inline Policy address_policy(const Contract& contract, const Field& field) {
-  return {"code address", "contract " + contract.name + ": " + text(field.layout)};
-}
 
 /// Codes stored one byte each in the plane of `ContractTag`, moved by `Staging`.
-template <class ContractTag, class Staging>
+template <class ContractTag, class Staging, class Access = OwnLayout<ContractTag>>
 struct StoredCodes {
   using Contract = ContractTag;
-  using Plane = PlanePtr<ContractTag>;
+  using Plane = typename Access::Plane;
+  using Codes = typename Access::Layout::Codes;
 
   static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
-    return simt::bind_plane<ContractTag>(request, binder);
+    return Access::bind(request, binder);
   }
   static FieldUse reads() { return {&describe<ContractTag>(), {"codes"}}; }
   static std::vector<Policy> policies() {
-    return {address_policy(describe<ContractTag>(), ContractTag::Codes::kField),
+    return {{"code address", Access::text(Codes::kField)},
             {"code staging", Staging::kName},
             {"tail rows", Staging::kTail}};
   }
 
   static PLANEGATE_DEVICE void stage(SharedPtr<Words4> to, const Plane& plane, int64_t row,
                                      int64_t k, bool valid) {
-    Staging::copy(to, plane.template at<typename ContractTag::Codes>(row, k), valid);
+    Staging::copy(to, plane.template at<Codes>(row, k), valid);
   }
 };
 
 /// Codes expanded in the kernel from ql and qh of a plane that keeps the file's blocks; `Loads`
 /// says how their bytes are read.
-template <class ContractTag, class Loads>
+template <class ContractTag, class Loads, class Access = OwnLayout<ContractTag>>
 struct ExpandedCodes {
   using Contract = ContractTag;
-  using Plane = PlanePtr<ContractTag>;
+  using Plane = typename Access::Plane;
+  using Layout = typename Access::Layout;
 
   static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
-    return simt::bind_plane<ContractTag>(request, binder);
+    return Access::bind(request, binder);
   }
   static FieldUse reads() { return {&describe<ContractTag>(), {"ql", "qh"}}; }
   static std::vector<Policy> policies() {
-    return {address_policy(describe<ContractTag>(), ContractTag::Ql::kField),
+    return {{"code address", Access::text(Layout::Ql::kField)},
             {"code staging", Loads::kName},
             {"tail rows", "zero by select"}};
   }
 
   static PLANEGATE_DEVICE Words4 piece(const Plane& plane, int64_t row, int64_t k) {
-    return Loads::template piece<ContractTag>(plane, row, k);
+    return Loads::template piece<Layout>(plane, row, k);
   }
   static PLANEGATE_DEVICE void stage(SharedPtr<Words4> to, const Plane& plane, int64_t row,
                                      int64_t k, bool valid) {
@@ -71,24 +68,24 @@ struct ExpandedCodes {
 struct ExpandBytewise {
   static constexpr const char* kName = "expanded from ql and qh, bytewise";
 
-  template <class ContractTag>
-  static PLANEGATE_DEVICE Words4 piece(const PlanePtr<ContractTag>& plane, int64_t row, int64_t k) {
+  template <class Layout, class Plane>
+  static PLANEGATE_DEVICE Words4 piece(const Plane& plane, int64_t row, int64_t k) {
     Words4 codes;
     PLANEGATE_UNROLL
     for (int i = 0; i < 4; ++i) {
       const int64_t at = k + 4 * i;
-      codes.w[i] = simt::pack_bytes(code(plane, row, at), code(plane, row, at + 1),
-                                    code(plane, row, at + 2), code(plane, row, at + 3));
+      codes.w[i] =
+          simt::pack_bytes(code<Layout>(plane, row, at), code<Layout>(plane, row, at + 1),
+                           code<Layout>(plane, row, at + 2), code<Layout>(plane, row, at + 3));
     }
     return codes;
   }
 
  private:
-  template <class ContractTag>
-  static PLANEGATE_DEVICE uint32_t code(const PlanePtr<ContractTag>& plane, int64_t row,
-                                        int64_t k) {
-    const uint32_t low = plane.template bits<typename ContractTag::Ql>(row, k);
-    const uint32_t high = plane.template bits<typename ContractTag::Qh>(row, k);
+  template <class Layout, class Plane>
+  static PLANEGATE_DEVICE uint32_t code(const Plane& plane, int64_t row, int64_t k) {
+    const uint32_t low = plane.template bits<typename Layout::Ql>(row, k);
+    const uint32_t high = plane.template bits<typename Layout::Qh>(row, k);
     return (low | high << 4) - static_cast<uint32_t>(formats::kCentre);
   }
 };
@@ -97,11 +94,11 @@ struct ExpandBytewise {
 struct Expand16 {
   static constexpr const char* kName = "expanded from ql and qh, 16-byte loads";
 
-  template <class ContractTag>
-  static PLANEGATE_DEVICE Words4 piece(const PlanePtr<ContractTag>& plane, int64_t row, int64_t k) {
-    static_assert(ContractTag::kAlignmentBytes % 16 == 0);
-    using Ql = typename ContractTag::Ql;
-    using Qh = typename ContractTag::Qh;
+  template <class Layout, class Plane>
+  static PLANEGATE_DEVICE Words4 piece(const Plane& plane, int64_t row, int64_t k) {
+    static_assert(Layout::kAlignmentBytes % 16 == 0);
+    using Ql = typename Layout::Ql;
+    using Qh = typename Layout::Qh;
     const Words4 low = plane.template at<Ql>(row, k).template cast<const Words4>().load();
     const Words4 high = plane.template at<Qh>(row, k).template cast<const Words4>().load();
     const int low_shift = plane.template shift<Ql>(row, k);

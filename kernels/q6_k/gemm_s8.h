@@ -1,15 +1,13 @@
 #pragma once
 
-#include <planegate/formats/q8_act/contracts.h>
 #include <planegate/simt/stamp.h>
 
+#include "kernels/q6_k/gemm_policies.h"
 #include "kernels/q6_k/scales.h"
 
 namespace planegate::kernels::q6_k {
 inline namespace PLANEGATE_SIMT_ABI {
 
-using planegate::q8_act::Qa8;
-using planegate::q8_act::Sda;
 using simt::FragmentA;
 using simt::FragmentC;
 using simt::SharedRef;
@@ -22,10 +20,15 @@ using simt::SharedRef;
 /// acc += float(dot) * ((d * sc) * d_x).
 /// `Codes` and `Scales` say where the weights come from, `Staging` moves the activations. With
 /// kSplits > 1 the steps are dealt to as many blocks, and y is (split, nt, od) partial sums.
-template <class Codes_, class Scales_, class Staging, int kSplits = 1>
+template <class Codes_, class Scales_, class Staging, int kSplits = 1,
+          class Policies_ = GemmPolicies>
 struct GemmS8 {
   using Codes = Codes_;
   using Scales = Scales_;
+  using Policies = Policies_;
+  using ActCodes = typename Policies::ActCodes;
+  using ActScales = typename Policies::ActScales;
+  using Pipeline = typename Policies::Pipeline;
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocks = 3;
   static constexpr int kTileTokens = 64;
@@ -50,8 +53,8 @@ struct GemmS8 {
   struct Args {
     typename Codes::Plane codes;    // (od, id)
     typename Scales::Plane scales;  // (od, id)
-    PlanePtr<Qa8> qa8;              // (nt, id)
-    PlanePtr<Sda> sda;              // (nt, id)
+    typename ActCodes::Plane qa8;   // (nt, id)
+    typename ActScales::Plane sda;  // (nt, id)
     GlobalPtr<float> y;             // (nt, od)
     GlobalPtr<Words4> stamps;       // (blocks) or null
     Words4 stamp;
@@ -70,8 +73,8 @@ struct GemmS8 {
     const BoundPlane& codes = simt::requested<typename Codes::Contract>(request);
     Args args{Codes::bind(request, binder),
               Scales::bind(request, binder),
-              simt::bind_plane<Qa8>(request, binder),
-              simt::bind_plane<Sda>(request, binder),
+              ActCodes::bind(request, binder),
+              ActScales::bind(request, binder),
               binder.pointer<float>(y),
               {},
               simt::stamp_words(instance, codes),
@@ -86,17 +89,16 @@ struct GemmS8 {
     simt::leave_stamp(args.stamps, args.stamp);
     Accumulators acc = {};
     const int steps = static_cast<int>(args.id / kStepElems);
-    const int begin = steps * split() / kSplits;
-    const int end = steps * (split() + 1) / kSplits;
+    const int begin = Policies::Parts::begin(steps, split(), kSplits);
+    const int end = Policies::Parts::end(steps, split(), kSplits);
     if (begin < end) stage(args, shared, begin);
-    simt::cp_async_commit();
+    Pipeline::staged();
     for (int step = begin; step < end; ++step) {
       if (step + 1 < end) stage(args, shared, step + 1);
-      simt::cp_async_commit();
-      simt::cp_async_wait<1>();
-      simt::sync_threads();
-      multiply(shared, step % 2, acc);
-      simt::sync_threads();
+      Pipeline::staged();
+      Pipeline::before_multiply();
+      multiply(shared, Pipeline::read_from(step), acc);
+      Pipeline::after_multiply();
     }
     store(args, acc);
   }
@@ -120,27 +122,31 @@ struct GemmS8 {
                                                  int step) {
     const int64_t token0 = first_token();
     const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
-    const auto a = shared.at(&Shared::a) + step % 2 * kStageA;
-    const auto a_scale = shared.at(&Shared::a_scale) + step % 2 * kStageAScale;
+    const auto a = shared.at(&Shared::a) + Pipeline::write_to(step) * kStageA;
+    const auto a_scale = shared.at(&Shared::a_scale) + Pipeline::write_to(step) * kStageAScale;
     {
       const int token = simt::thread() / 4;
       const int piece = simt::thread() % 4;  // of the step's four 16-element pieces
-      Staging::copy(a + piece / 2 * kTilePieces + swizzled_piece(token, piece % 2),
-                    args.qa8.template at<Qa8::Codes>(token0 + token, k0 + piece * 16), true);
+      Staging::copy(
+          a + piece / 2 * kTilePieces + swizzled_piece(token, piece % 2),
+          args.qa8.template at<typename ActCodes::Layout::Codes>(token0 + token, k0 + piece * 16),
+          true);
     }
     if (simt::thread() < kStageAScale) {
       const int chunk = simt::thread() / kScalePieces;
       const int rg = simt::thread() % kScalePieces / 8;
       const int q = simt::thread() % 8;
       Staging::copy(a_scale + simt::thread(),
-                    args.sda.template at<Sda::D>(token0 + rg * 32 + q, k0 + chunk * 32), true);
+                    args.sda.template at<typename ActScales::Layout::D>(token0 + rg * 32 + q,
+                                                                        k0 + chunk * 32),
+                    true);
     }
   }
 
   static PLANEGATE_DEVICE void stage_codes(const Args& args, SharedRef<Shared> shared, int step) {
     const int64_t row0 = first_row();
     const int64_t k0 = static_cast<int64_t>(step) * kStepElems;
-    const auto b = shared.at(&Shared::b) + step % 2 * kStageB;
+    const auto b = shared.at(&Shared::b) + Pipeline::write_to(step) * kStageB;
     PLANEGATE_UNROLL
     for (int i = simt::thread(); i < kTileRows * 4; i += kThreads) {
       const int row = i / 4;
@@ -151,7 +157,7 @@ struct GemmS8 {
   }
 
   static PLANEGATE_DEVICE void stage_scales(const Args& args, SharedRef<Shared> shared, int step) {
-    const auto b_scale = shared.at(&Shared::b_scale) + step % 2 * kStageBScale;
+    const auto b_scale = shared.at(&Shared::b_scale) + Pipeline::write_to(step) * kStageBScale;
     Scales::template stage<kThreads, kTileRows, kStepChunks>(
         b_scale.template cast<float>(), args.scales, first_row(),
         static_cast<int64_t>(step) * kStepElems, args.od);
@@ -221,9 +227,7 @@ struct GemmS8 {
         for (int i = 0; i < 4; ++i) {
           const int64_t token = token0 + tile * 16 + i / 2 * 8;
           const int64_t row = row0 + rows * 8 + i % 2;
-          if (token < args.nt && row < args.od) {
-            y.store(token * args.od + row, acc[tile][rows][i]);
-          }
+          Policies::Output::store(y, args.nt, args.od, token, row, acc[tile][rows][i]);
         }
       }
     }

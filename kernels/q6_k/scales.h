@@ -7,23 +7,36 @@
 namespace planegate::kernels::q6_k {
 inline namespace PLANEGATE_SIMT_ABI {
 
-/// d and sc of a plane that keeps the file's blocks, multiplied in the kernel.
-template <class ContractTag>
+/// d*sc in f32, which is exact.
+struct ExactProduct {
+  static constexpr const char* kName = "d*sc decoded in the kernel";
+
+  static PLANEGATE_DEVICE float scale(uint32_t d_bits, uint32_t sc_bits) {
+    return simt::half_to_float(d_bits) * static_cast<float>(static_cast<int8_t>(sc_bits));
+  }
+};
+
+/// d and sc of a plane that keeps the file's blocks, multiplied in the kernel by `Product`.
+template <class ContractTag, class Access = OwnLayout<ContractTag>, class Product = ExactProduct>
 struct DecodedScales {
-  using Plane = PlanePtr<ContractTag>;
+  using Plane = typename Access::Plane;
+  using Layout = typename Access::Layout;
 
   static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
-    return simt::bind_plane<ContractTag>(request, binder);
+    return Access::bind(request, binder);
   }
   static FieldUse reads() { return {&describe<ContractTag>(), {"sc", "d"}}; }
   static Policy policy() {
-    return {"scales", "d*sc decoded in the kernel from " + describe<ContractTag>().name};
+    std::string name = std::string(Product::kName) + " from " + describe<ContractTag>().name;
+    if constexpr (!std::is_same_v<Access, OwnLayout<ContractTag>>) {
+      name += ", " + Access::text(Layout::D::kField);
+    }
+    return {"scales", name};
   }
 
   static PLANEGATE_DEVICE float scale(const Plane& plane, int64_t row, int64_t k) {
-    const float d = simt::half_to_float(plane.template bits<typename ContractTag::D>(row, k));
-    const auto sc = static_cast<int8_t>(plane.template bits<typename ContractTag::Sc>(row, k));
-    return d * static_cast<float>(sc);
+    return Product::scale(plane.template bits<typename Layout::D>(row, k),
+                          plane.template bits<typename Layout::Sc>(row, k));
   }
 
   template <int kThreads, int kRows, int kChunks>
@@ -39,18 +52,24 @@ struct DecodedScales {
 };
 
 /// Products stored in w_dsc: a 16-byte copy brings both halves of two rows.
-template <class Staging>
+template <class Staging, class Access = OwnLayout<formats::WDsc>>
 struct StoredScales {
-  using Plane = PlanePtr<formats::WDsc>;
+  using Plane = typename Access::Plane;
+  using Dsc = typename Access::Layout::Dsc;
 
   static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
-    return simt::bind_plane<formats::WDsc>(request, binder);
+    return Access::bind(request, binder);
   }
   static FieldUse reads() { return {&describe<formats::WDsc>(), {"dsc"}}; }
-  static Policy policy() { return {"scales", "w_dsc: " + text(formats::WDsc::Dsc::kField.layout)}; }
+  static Policy policy() {
+    if constexpr (!std::is_same_v<Access, OwnLayout<formats::WDsc>>) {
+      return {"scales", Access::text(Dsc::kField)};
+    }
+    return {"scales", "w_dsc: " + text(Dsc::kField.layout)};
+  }
 
   static PLANEGATE_DEVICE float scale(const Plane& plane, int64_t row, int64_t k) {
-    return plane.template at<formats::WDsc::Dsc>(row, k).template cast<const float>().load();
+    return plane.template at<Dsc>(row, k).template cast<const float>().load();
   }
 
   template <int kThreads, int kRows, int kChunks>
@@ -60,8 +79,7 @@ struct StoredScales {
     for (int i = simt::thread(); i < kPieces; i += kThreads) {
       const int64_t row = row0 + i * 2 % kRows;
       const int64_t k = k0 + i * 2 / kRows * 32;
-      Staging::copy((to + 4 * i).template cast<Words4>(),
-                    plane.template at<formats::WDsc::Dsc>(row, k), row < od);
+      Staging::copy((to + 4 * i).template cast<Words4>(), plane.template at<Dsc>(row, k), row < od);
     }
   }
 };

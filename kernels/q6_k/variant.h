@@ -28,6 +28,7 @@ struct VariantOf {
         {"od at most 2^31-1 rows", [](const Shape& s) { return s.od() <= INT32_MAX; }}};
     consumer.policies = Codes::policies();
     consumer.policies.push_back(Scales::policy());
+    for (const Policy& policy : Kernel::Policies::policies()) consumer.policies.push_back(policy);
     consumer.blocks = [](const Shape& s) { return Kernel::grid(s).blocks(); };
     return consumer;
   }
@@ -41,10 +42,11 @@ struct VariantOf {
 };
 
 /// GemmS8, alone or with the reduction of split K behind it.
-template <class CodesPolicy, class ScalesPolicy, class Staging, int kSplits = 1>
+template <class CodesPolicy, class ScalesPolicy, class Staging, int kSplits = 1,
+          class Policies = GemmPolicies, class ReduceKernel = ReduceSplits<kSplits>>
 struct GemmVariant {
-  using Kernel = GemmS8<CodesPolicy, ScalesPolicy, Staging, kSplits>;
-  using Reduce = ReduceSplits<kSplits>;
+  using Kernel = GemmS8<CodesPolicy, ScalesPolicy, Staging, kSplits, Policies>;
+  using Reduce = ReduceKernel;
 
   static void launch(simt::Binder& binder, const LaunchRequest& request, uint32_t instance) {
     const Shape& shape = request.shape;
@@ -89,9 +91,9 @@ struct GemmVariant {
 };
 
 /// DecodeS8.
-template <class CodesPolicy, class ScalesPolicy>
+template <class CodesPolicy, class ScalesPolicy, class Policies = DecodePolicies>
 struct DecodeVariant {
-  using Kernel = DecodeS8<CodesPolicy, ScalesPolicy>;
+  using Kernel = DecodeS8<CodesPolicy, ScalesPolicy, Policies>;
 
   static void launch(simt::Binder& binder, const LaunchRequest& request, uint32_t instance) {
     binder.template launch<Kernel>(Kernel::grid(request.shape),

@@ -87,6 +87,19 @@ struct PaddedDecodeWDsc : DecodeVariant<ExpandedCodes<Padded, Expand16>, StoredS
 template <class... V>
 struct VariantList {};
 
+template <class... Lists>
+struct JoinedLists;
+template <class... V>
+struct JoinedLists<VariantList<V...>> {
+  using List = VariantList<V...>;
+};
+template <class... V, class... W, class... Rest>
+struct JoinedLists<VariantList<V...>, VariantList<W...>, Rest...>
+    : JoinedLists<VariantList<V..., W...>, Rest...> {};
+/// One list of several.
+template <class... Lists>
+using Joined = typename JoinedLists<Lists...>::List;
+
 using Variants =
     VariantList<RawExpand, RawExpandWDsc, PaddedBytewise, PaddedBytewiseWDsc, PaddedCopy16,
                 PaddedCopy16WDsc, WExpBytewise, WExpBytewiseWDsc, WExpCopy16, WExpCopy16WDsc,

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include <planegate/core/specs.h>
+
+/// The known-bad consumers by family, each made by a source of its own; the cuda launches are
+/// those of the same lists, as nvcc made them.
+namespace planegate::kernels::q6_k {
+
+std::vector<ConsumerSpec> bad_addresses();
+std::vector<LaunchFn> bad_addresses_cuda();
+
+}  // namespace planegate::kernels::q6_k
