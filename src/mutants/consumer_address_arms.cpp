@@ -131,7 +131,7 @@ std::vector<BadConsumer> scale_addresses() {
        "w_dsc",
        "w_exp/cp_async+w_dsc+chunk_pair_swapped",
        kSmall,
-       {"dsc of w_dsc: ", "chunk"}},
+       {"dsc of w_dsc: ", "read at byte 32, contract 0"}},
       {"addresses",
        "slice with the chunk stride of the whole plane",
        "TP-shard-offset",
@@ -160,7 +160,7 @@ std::vector<BadConsumer> scale_addresses() {
        "w_dsc",
        "padded/decode+w_dsc+next_chunk",
        kSmall,
-       {"dsc of w_dsc: ", "chunk"}},
+       {"dsc of w_dsc: ", "read at byte 32, contract 0"}},
       {"addresses",
        "scales at the strides of raw",
        "padded-vs-dense",
@@ -181,7 +181,7 @@ std::vector<BadConsumer> scale_addresses() {
        "padded",
        "padded/copy16+sc_per_chunk",
        kSmall,
-       {"sc of padded: ", "sub"}},
+       {"sc of padded: ", "sub digit k/32"}},
       {"addresses",
        "d taken from the padding",
        "uninitialised-padding",
@@ -195,7 +195,7 @@ std::vector<BadConsumer> scale_addresses() {
        "raw",
        "raw/expand+sc_halves_swapped",
        kSmall,
-       {"sc of raw: ", "sub"}},
+       {"sc of raw: ", "read at byte 193, contract 192"}},
   };
 }
 
@@ -228,7 +228,7 @@ std::vector<BadConsumer> activation_addresses() {
        "sda",
        "w_exp/bytewise+sda_linear",
        Shape(2, 256, 17),
-       {"d of sda: "}},
+       {"d of sda: q stride 4, contract 16"}},
       {"addresses",
        "pad40 as 36-byte chunks",
        "padded-vs-dense",
@@ -242,7 +242,7 @@ std::vector<BadConsumer> activation_addresses() {
        "pad40",
        "padded/decode+d_of_other_chunk",
        kSmall,
-       {"d of pad40: ", "chunk"}},
+       {"d of pad40: ", "read at byte 40, contract 0"}},
   };
 }
 

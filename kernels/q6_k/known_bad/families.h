@@ -10,5 +10,8 @@ namespace planegate::kernels::q6_k {
 
 std::vector<ConsumerSpec> bad_addresses();
 std::vector<LaunchFn> bad_addresses_cuda();
+/// Orders and decoding.
+std::vector<ConsumerSpec> bad_values();
+std::vector<LaunchFn> bad_values_cuda();
 
 }  // namespace planegate::kernels::q6_k
