@@ -13,5 +13,8 @@ std::vector<LaunchFn> bad_addresses_cuda();
 /// Orders and decoding.
 std::vector<ConsumerSpec> bad_values();
 std::vector<LaunchFn> bad_values_cuda();
+/// Tails, split K and small batches.
+std::vector<ConsumerSpec> bad_shapes();
+std::vector<LaunchFn> bad_shapes_cuda();
 
 }  // namespace planegate::kernels::q6_k
