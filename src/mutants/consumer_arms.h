@@ -39,5 +39,6 @@ inline gates::Arm consumer_arm(BadConsumer bad) {
 std::vector<gates::Arm> address_consumer_arms();
 std::vector<gates::Arm> value_consumer_arms();
 std::vector<gates::Arm> shape_consumer_arms();
+std::vector<gates::Arm> execution_consumer_arms();
 
 }  // namespace planegate::mutants

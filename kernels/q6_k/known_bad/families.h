@@ -16,5 +16,10 @@ std::vector<LaunchFn> bad_values_cuda();
 /// Tails, split K and small batches.
 std::vector<ConsumerSpec> bad_shapes();
 std::vector<LaunchFn> bad_shapes_cuda();
+/// Pipelines and launches.
+std::vector<ConsumerSpec> bad_execution();
+std::vector<LaunchFn> bad_execution_cuda();
+/// Host only.
+std::vector<ConsumerSpec> bad_alignment();
 
 }  // namespace planegate::kernels::q6_k
