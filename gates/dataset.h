@@ -49,10 +49,8 @@ class Dataset {
   /// Y* and bounds for `arithmetic`, computed once.
   const oracle::Reference& reference(const Arithmetic& arithmetic);
   /// Y* alone, computed once: it does not depend on how a consumer rounds.
-  /// A copy, made when an output is judged.
-  std::vector<double> exact_y(const Arithmetic& arithmetic) {
-    const auto& y = reference_ ? reference_->y : reference(arithmetic).y;
-    return {y.begin(), y.end()};
+  std::span<const double> exact_y(const Arithmetic& arithmetic) {
+    return reference_ ? reference_->y : reference(arithmetic).y;
   }
   /// Whether every f32 partial sum over these inputs is exact (lattices must be).
   bool exact();

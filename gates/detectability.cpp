@@ -100,16 +100,17 @@ void put_off_by_one(const Place& place, const Shape& shape, std::span<std::byte>
   set_bits(plane, at, field.bits, neighbour(field, bits_at(plane, at, field.bits)));
 }
 
-/// What launch_without_tail() stands in for; one host thread uses a device.
-thread_local LaunchFn whole_launch = nullptr;
-
-void launch_without_tail(Device& device, const LaunchRequest& request) {
-  whole_launch(device, request);
-  std::vector<float> y(static_cast<size_t>(request.shape.nt() * request.shape.od()));
-  device.read_back(*request.y, std::as_writable_bytes(std::span(y)));
-  device.synchronise();
-  y.back() = 0;
-  device.upload(*request.y, std::as_bytes(std::span(y)));
+/// `whole`, then 0 in the last row of the last token.
+LaunchFn without_tail(LaunchFn whole) {
+  return [whole = std::move(whole)](Device& device, const LaunchRequest& request) {
+    whole(device, request);
+    std::vector<float> y(static_cast<size_t>(request.shape.nt() * request.shape.od()));
+    device.read_back(*request.y, std::as_writable_bytes(std::span(y)));
+    device.synchronise();
+    y.back() = 0;
+    device.upload(*request.y, std::as_bytes(std::span(y)));
+    device.synchronise();
+  };
 }
 
 const FormatOracle& activation_format(const Catalog& catalog) {
@@ -213,10 +214,9 @@ class Planting {
     PlantedFault& fault = result_.faults.back();
     stage(dataset, fault.text);
     const DeviceKind kind = context_.device.kind();
-    ConsumerSpec without_tail = consumer_;
-    without_tail.launches = {{kind, launch_without_tail}};
-    whole_launch = consumer_.launch_on(kind);
-    if (judge(without_tail).verdict == Verdict::kFail) seen(fault);
+    ConsumerSpec faulty = consumer_;
+    faulty.launches = {{kind, without_tail(consumer_.launch_on(kind))}};
+    if (judge(faulty).verdict == Verdict::kFail) seen(fault);
   }
 
   void stage(const Dataset& dataset, const std::string& what) {

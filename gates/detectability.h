@@ -10,7 +10,10 @@ namespace planegate::gates {
 
 /// The judging parts of parity, as detectability() calls them. Replaced in tests alone.
 struct JudgingParts {
-  std::function<GateReport(Context&, const ConsumerSpec&, Dataset&)> lattice = gates::lattice;
+  std::function<GateReport(Context&, const ConsumerSpec&, Dataset&)> lattice =
+      [](Context& context, const ConsumerSpec& consumer, Dataset& dataset) {
+        return gates::lattice(context, consumer, dataset);
+      };
   std::function<GateReport(Context&, const ConsumerSpec&, Dataset&, const ConsumerRun&)> bound =
       gates::bound;
 };

@@ -117,7 +117,7 @@ GateReport lattice(Context& context, const ConsumerSpec& consumer, Dataset& data
   dataset.ensure_planes(consumer, guard_fill);
   const ConsumerRun result = run(context, consumer, dataset, guard_fill);
   if (!result.failure.empty()) return failed(std::move(report), result.failure);
-  const std::vector<double>& y_star = dataset.exact_y(consumer.arithmetic);
+  const std::span<const double> y_star = dataset.exact_y(consumer.arithmetic);
   return compared(
       std::move(report), result, compare_elements(dataset.shape(), y_star, {}, result.y),
       "the planes hold the right bytes and all sums are exact: the consumer reads other "
