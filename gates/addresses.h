@@ -9,6 +9,10 @@ inline constexpr int64_t kAddressElems = int64_t{1} << 18;
 
 /// The fourth part of parity: the address that `consumer` reads for each (line, k) of every plane,
 /// against its contract.
+///
+/// Each operand is probed with one-hot data of the other, so that an operand that is read elsewhere
+/// spoils both maps. The operand whose map can be explained is at fault; if both can, the output
+/// alone cannot tell them apart, and both are named.
 [[nodiscard]] GateReport addresses(Context& context, const ConsumerSpec& consumer,
                                    const std::string& tensor, const Shape& shape);
 

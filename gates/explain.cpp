@@ -175,54 +175,121 @@ std::string digit_text(const char* name, const FlatLayout::Term& have,
   return fmt::format("{} digit {}, contract {}", name, spelt(have), spelt(want));
 }
 
-/// The contract with one digit's div or mod another power of two.
-std::optional<std::string> digit_term(const Observations& seen) {
+/// `term` with its div, its mod, or both (which keeps div * mod) other powers of two.
+std::vector<FlatLayout::Term> other_digits(const FlatLayout::Term& term) {
+  std::vector<FlatLayout::Term> all;
+  const auto add = [&](int64_t div, int64_t mod) {
+    if (div <= 0 || (mod <= 0 && term.mod != 0)) return;
+    all.push_back({term.axis, div, mod, term.stride_bits});
+  };
+  for (int64_t factor = 2; factor <= kMostFactor; factor *= 2) {
+    const int64_t less_div = term.div % factor == 0 ? term.div / factor : 0;
+    const int64_t less_mod = term.mod % factor == 0 ? term.mod / factor : 0;
+    add(term.div * factor, term.mod);
+    add(less_div, term.mod);
+    if (term.mod == 0) continue;
+    add(term.div, term.mod * factor);
+    add(term.div, less_mod);
+    add(term.div * factor, less_mod);
+    add(less_div, term.mod * factor);
+  }
+  return all;
+}
+
+/// The terms of the contract with one digit changed, other strides included; empty where that
+/// explains nothing.
+std::vector<std::string> digit_terms(const Catalog& catalog, const Observations& seen) {
+  std::vector<std::string> best;
   const FlatLayout wanted = seen.contract();
   for (int i = wanted.n_terms - 1; i >= 0; --i) {
-    for (int64_t factor = 2; factor <= kMostFactor; factor *= 2) {
-      for (int change = 0; change < 4; ++change) {
-        FlatLayout layout = wanted;
-        FlatLayout::Term& term = layout.terms[i];
-        int64_t& value = change < 2 ? term.div : term.mod;
-        if (value == 0 || (change % 2 == 1 && value % factor != 0)) continue;
-        value = change % 2 == 0 ? value * factor : value / factor;
-        if (explains(seen, layout)) {
-          return digit_text(seen.field.layout.modes[i].name, term, wanted.terms[i]);
-        }
+    for (const FlatLayout::Term& term : other_digits(wanted.terms[i])) {
+      FlatLayout layout = wanted;
+      layout.terms[i] = term;
+      const bool alone = explains(seen, layout);
+      const std::optional<FlatLayout> found = alone ? std::optional(layout) : fit(seen, layout);
+      if (!found) continue;
+      std::vector<std::string> said = {
+          digit_text(seen.field.layout.modes[i].name, term, wanted.terms[i])};
+      for (std::string& stride : stride_terms(catalog, seen, *found)) {
+        said.push_back(std::move(stride));
       }
+      if (best.empty() || said.size() < best.size()) best = std::move(said);
     }
+  }
+  return best;
+}
+
+/// `row:512  half:-128  e:1  @128`
+std::string expression(const FlatLayout& layout, const Layout& names) {
+  std::string out;
+  for (int i = layout.n_terms - 1; i >= 0; --i) {
+    out += fmt::format("{}{}:{}", out.empty() ? "" : "  ", names.modes[i].name,
+                       bits_text(layout.terms[i].stride_bits));
+  }
+  return layout.base_bits == 0 ? out : out + fmt::format("  @{}", bits_text(layout.base_bits));
+}
+
+std::string joined(const std::vector<std::string>& terms) {
+  return fmt::format("{}", fmt::join(terms, "; "));
+}
+
+/// The terms along the contract's own digits that explain a map; nullopt where none do.
+std::optional<std::string> own_terms(const Catalog& catalog, const Observations& seen) {
+  std::vector<std::string> strides;
+  if (const auto found = fit(seen, seen.contract())) strides = stride_terms(catalog, seen, *found);
+  const std::vector<std::string> digits = digit_terms(catalog, seen);
+  if (strides.empty() && digits.empty()) return std::nullopt;
+  if (strides.empty()) return joined(digits);
+  // Only a digit alone is as simple as strides are.
+  if (digits.size() != 1) return joined(strides);
+  const bool digit_first = strides.size() > 1;
+  return fmt::format("{}; the same map at this shape: {}", joined(digit_first ? digits : strides),
+                     joined(digit_first ? strides : digits));
+}
+
+/// The contract's digits under another swizzle, none included.
+std::optional<std::string> swizzle_terms(const Catalog& catalog, const Observations& seen) {
+  const FlatLayout contract = seen.contract();
+  const Swizzle wanted = contract.swizzle;
+  if (wanted.bits == 0) return std::nullopt;
+  std::vector<Swizzle> others = {{}};
+  for (const int step : {-1, 1}) {
+    others.push_back({wanted.bits, wanted.base, wanted.shift + step});
+    others.push_back({wanted.bits, wanted.base + step, wanted.shift});
+    others.push_back({wanted.bits + step, wanted.base, wanted.shift});
+  }
+  for (const Swizzle& other : others) {
+    FlatLayout layout = contract;
+    layout.swizzle = other;
+    const auto found = fit(seen, layout);
+    if (!found) continue;
+    std::vector<std::string> said = {
+        other.bits == 0 ? "strided without the contract's swizzle"
+                        : fmt::format("swizzle xor<{},{},{}>, contract xor<{},{},{}>", other.bits,
+                                      other.base, other.shift, wanted.bits, wanted.base,
+                                      wanted.shift)};
+    for (std::string& term : stride_terms(catalog, seen, *found)) said.push_back(std::move(term));
+    return joined(said);
   }
   return std::nullopt;
 }
 
-/// One sentence on a field whose map differs from the contract.
-std::string sentence(const Catalog& catalog, const Observations& seen, const std::string& first) {
-  const FlatLayout contract = seen.contract();
-  if (const auto found = fit(seen, contract)) {
-    return fmt::format("{}", fmt::join(stride_terms(catalog, seen, *found), "; "));
-  }
-  if (contract.swizzle.bits != 0) {
-    FlatLayout linear = contract;
-    linear.swizzle = {};
-    if (const auto found = fit(seen, linear)) {
-      std::vector<std::string> said = {"strided without the contract's swizzle"};
-      for (std::string& term : stride_terms(catalog, seen, *found)) said.push_back(std::move(term));
-      return fmt::format("{}", fmt::join(said, "; "));
-    }
-  }
-  if (const auto said = digit_term(seen)) return *said;
+/// What explains a map that differs from the contract; nullopt where nothing does.
+std::optional<std::string> explanation_of(const Catalog& catalog, const Observations& seen) {
+  if (auto own = own_terms(catalog, seen)) return own;
+  if (auto swizzled = swizzle_terms(catalog, seen)) return swizzled;
   for (const Contract* other : catalog.planes()) {
     if (other->role != seen.tomogram.plane->role || other->name == seen.tomogram.plane->name) {
       continue;
     }
     for (const Field& candidate : other->fields) {
-      if (fit(seen, flatten(candidate.layout, seen.tomogram.shape))) {
-        return fmt::format("strided along the digits of plane {}, field {}: {}", other->name,
-                           candidate.name, text(candidate.layout));
+      if (const auto found = fit(seen, flatten(candidate.layout, seen.tomogram.shape))) {
+        return fmt::format("{}: strided along the digits of plane {}, field {}",
+                           expression(*found, candidate.layout), other->name, candidate.name);
       }
     }
   }
-  return "no strided map; first break at " + first;
+  return std::nullopt;
 }
 
 std::string undetermined_modes(const Tomogram& tomogram) {
@@ -279,8 +346,11 @@ Explanation explain(const Tomogram& tomogram, const Catalog& catalog) {
       const std::vector<size_t> differing = differing_probes(seen);
       if (!differing.empty() && explanation.differing == 0) {
         explanation.first = first_text(seen, differing.front());
-        explanation.sentence = fmt::format("{} of {}: {}", seen.field.name, tomogram.plane->name,
-                                           sentence(catalog, seen, explanation.first));
+        const auto terms = explanation_of(catalog, seen);
+        explanation.explained = terms.has_value();
+        explanation.sentence = fmt::format(
+            "{} of {}: {}", seen.field.name, tomogram.plane->name,
+            terms.value_or("no strided map; first break at " + explanation.first));
       }
       explanation.compared += static_cast<int64_t>(tomogram.probes.size());
       explanation.differing += static_cast<int64_t>(differing.size());

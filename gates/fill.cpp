@@ -116,6 +116,13 @@ int64_t ValueTable::choice(double y) const {
   return -1;
 }
 
+double ValueTable::nearest(double y) const {
+  const auto above = choices_.lower_bound(y);
+  if (above == choices_.begin()) return above->first;
+  const double below = std::prev(above)->first;
+  return above == choices_.end() || y - below < above->first - y ? below : above->first;
+}
+
 /// The smallest relative distance of two neighbours.
 double ValueTable::separation() const {
   double smallest = 1;

@@ -40,6 +40,8 @@ class ValueTable {
   bool usable() const;
   /// The choice whose value is nearest to `y`, a bit per byte (0: B); -1 where none is near.
   int64_t choice(double y) const;
+  /// The value of a choice that is nearest to `y`.
+  double nearest(double y) const;
 
  private:
   double separation() const;

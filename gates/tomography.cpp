@@ -32,14 +32,6 @@ std::vector<const Field*> fields_of(const FieldUse& use) {
   return fields;
 }
 
-/// The number of tokens to probe weights with: two tiles, or what the consumer takes.
-int64_t probe_tokens(const ConsumerSpec& consumer, const Shape& shape) {
-  for (const int64_t nt : {2 * kTokenTileTokens, int64_t{8}, int64_t{1}}) {
-    if (!consumer.refusal(shape.with_tokens(nt))) return nt;
-  }
-  return shape.nt();
-}
-
 /// The k to probe, boundaries of the plane's modes first, at most `most` beyond those.
 std::vector<int64_t> probed_k(const Contract& plane, const Shape& shape, uint64_t seed,
                               size_t most) {
@@ -82,7 +74,7 @@ class Observer {
         plane_(*use.plane),
         fields_(fields_of(use)),
         of_weights_(use.plane->role == Role::kWeights),
-        shape_(of_weights_ ? shape.with_tokens(probe_tokens(consumer, shape)) : shape),
+        shape_(of_weights_ ? many_tokens(consumer, shape) : shape),
         store_(context.device),
         fill_(format_of(plane_.role), fields_, others()) {
     tomogram_.plane = &plane_;
@@ -212,7 +204,10 @@ class Observer {
   void take(const Probe& at, size_t column, const Outputs& outputs) {
     const std::optional<Offsets> offsets = decoded(at, column, outputs);
     if (!offsets) {
-      fail(at, element(outputs[0], at.line, column), "a value that no choice of bytes decodes to");
+      const double value = element(outputs[0], at.line, column);
+      fail(at, value,
+           fmt::format("a value that no choice of bytes decodes to (the nearest: {})",
+                       fill_.table(contract_shifts(at)).nearest(value)));
       return;
     }
     const size_t twin = column + static_cast<size_t>(kTokenTileTokens);
@@ -227,7 +222,7 @@ class Observer {
     }
   }
 
-  void fail(const Probe& at, double value, const char* what) {
+  void fail(const Probe& at, double value, const std::string& what) {
     tomogram_.failure =
         fmt::format("no map: at line {}, k {} the output is {} under fill {:02x}/{:02x}, {}",
                     at.line, at.k, value, fill_.pair().b, fill_.pair().c, what);
@@ -236,15 +231,19 @@ class Observer {
   /// The offsets of all fields of a probe, at the contract's bit positions where those explain all
   /// passes, else at the first others that do.
   std::optional<Offsets> decoded(const Probe& at, size_t column, const Outputs& outputs) const {
-    Shifts contract;
-    for (size_t f = 0; f < fields_.size(); ++f) {
-      contract.push_back(
-          static_cast<int>(offset_bits(fields_[f]->layout, bound_[f], at.line, at.k) % 8));
-    }
-    for (const Shifts& shifts : all_shifts(fields_, contract)) {
+    for (const Shifts& shifts : all_shifts(fields_, contract_shifts(at))) {
       if (auto offsets = decoded(shifts, at, column, outputs)) return offsets;
     }
     return std::nullopt;
+  }
+
+  Shifts contract_shifts(const Probe& at) const {
+    Shifts shifts;
+    for (size_t f = 0; f < fields_.size(); ++f) {
+      const int64_t bits = offset_bits(fields_[f]->layout, bound_[f], at.line, at.k);
+      shifts.push_back(static_cast<int>(bits % 8));
+    }
+    return shifts;
   }
 
   std::optional<Offsets> decoded(const Shifts& shifts, const Probe& at, size_t column,
@@ -288,6 +287,13 @@ class Observer {
 };
 
 }  // namespace
+
+Shape many_tokens(const ConsumerSpec& consumer, const Shape& shape) {
+  for (const int64_t nt : {2 * kTokenTileTokens, int64_t{8}, int64_t{1}}) {
+    if (!consumer.refusal(shape.with_tokens(nt))) return shape.with_tokens(nt);
+  }
+  return shape;
+}
 
 Tomogram observe(Context& context, const ConsumerSpec& consumer, const FieldUse& use,
                  const Shape& shape) {

@@ -33,6 +33,9 @@ struct Tomogram {
   std::string failure;
 };
 
+/// `shape` with two tiles of tokens, or as many as the consumer takes.
+Shape many_tokens(const ConsumerSpec& consumer, const Shape& shape);
+
 /// Recovers the addresses that `consumer` reads in the plane of `use`.
 ///
 /// Two-valued fill: in pass b every byte of the plane is B or C by bit b of its own offset, (B, C)
@@ -44,8 +47,8 @@ struct Tomogram {
 /// nothing of the consumer but its output: it works on a black box.
 ///
 /// Small tensors are probed wholly, large ones at the boundaries of the contract's modes, at the
-/// last elements and at a random sample of k. Weights are probed by two tokens of different tiles
-/// where the consumer takes that many; both must agree.
+/// last elements and at a random sample of k. Weights are probed at many_tokens(), by two tokens of
+/// different tiles that must agree; activations at `shape` itself.
 Tomogram observe(Context& context, const ConsumerSpec& consumer, const FieldUse& use,
                  const Shape& shape);
 

@@ -172,14 +172,19 @@ class TensorRun {
     finish_chain(consumer, file, first);
   }
 
-  /// Where addresses were recovered they say more than the part that failed first.
+  /// Where addresses were recovered they say more than the part that failed first; where there is
+  /// no map, both are said.
   static GateReport with_address_diagnosis(GateReport report) {
     const GateReport& last = report.parts.back();
     const bool compared = report.difference.count > 0;  // else a fault, which speaks for itself
     if (report.verdict != Verdict::kFail || !compared || last.gate != "addresses") return report;
-    report.diagnosis = last.verdict == Verdict::kFail
-                           ? last.diagnosis
-                           : "every address is the contract's: " + report.diagnosis;
+    if (last.verdict != Verdict::kFail) {
+      report.diagnosis = "every address is the contract's: " + report.diagnosis;
+    } else if (last.difference.count > 0) {
+      report.diagnosis = last.diagnosis;
+    } else {
+      report.diagnosis += "; " + last.diagnosis;
+    }
     return report;
   }
 

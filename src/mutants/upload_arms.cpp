@@ -296,7 +296,7 @@ std::vector<UploadFault> later_faults() {
        gates::kParityRed},
       {"a bit of the twin under other guard bytes",
        "partial-update",
-       {"the output changes with", "other guard bytes"},
+       {"the output changes with", "other pad and guard bytes"},
        nth_upload(kFileWExp, flipped(4000, 6), 2),
        "w_exp",
        "w_exp/cp_async",

@@ -153,7 +153,10 @@ std::string text(const GateReport& report) {
   append_indented(out, subject_text(report));
   append_findings(out, report);
   for (const std::string& note : report.notes) append_indented(out, "note: " + note);
-  for (const GateReport& part : report.parts) append_indented(out, part_line(part));
+  for (const GateReport& part : report.parts) {
+    append_indented(out, part_line(part));
+    for (const std::string& note : part.notes) append_indented(out, "  note: " + note);
+  }
   return out;
 }
 
