@@ -30,23 +30,25 @@ class Mutations {
   std::vector<AddressMutation> all() {
     for (int i = 0; i < contract_.n_terms; ++i) {
       siblings(i);
-      restride(i, "one value more", contract_.terms[i].stride_bits + field_.bits);
-      restride(i, "one value less", contract_.terms[i].stride_bits - field_.bits);
-      restride(i, "16 bytes more", contract_.terms[i].stride_bits + 8 * 16);
-      restride(i, "16 bytes less", contract_.terms[i].stride_bits - 8 * 16);
+      move(i, "one value more", field_.bits);
+      move(i, "one value less", -field_.bits);
+      move(i, "16 bytes more", 8 * 16);
+      move(i, "16 bytes less", -8 * 16);
       if (i + 1 < contract_.n_terms) exchange(i);
-      restride(i, "dropped", 0);
+      restride(i, "dropped", [](const FlatLayout&, const Shape&) { return int64_t{0}; });
     }
     for (int i = 0; i < contract_.n_terms; ++i) redigit(i);
     if (contract_.swizzle.bits != 0) {
-      FlatLayout linear = contract_;
-      linear.swizzle = {};
-      add("swizzle off", linear, {"without the contract's swizzle"});
+      add("swizzle off", [](FlatLayout& layout, const Shape&) { layout.swizzle = {}; },
+          {"without the contract's swizzle"});
     }
     return std::move(all_);
   }
 
  private:
+  using Change = std::function<void(FlatLayout&, const Shape&)>;
+  using StrideBits = std::function<int64_t(const FlatLayout&, const Shape&)>;
+
   const char* mode(int i) const { return field_.layout.modes[i].name; }
 
   void siblings(int i) {
@@ -55,33 +57,45 @@ class Mutations {
       for (const Field& field : other->fields) {
         for (int m = 0; m < field.layout.n_modes; ++m) {
           if (std::string(field.layout.modes[m].name) != mode(i)) continue;
-          restride(i, "of " + other->name, evaluate(field.layout.modes[m].stride_bits, shape_));
+          restride(i, "of " + other->name,
+                   [bits = field.layout.modes[m].stride_bits](
+                       const FlatLayout&, const Shape& shape) { return evaluate(bits, shape); });
         }
       }
     }
   }
 
-  void restride(int i, const std::string& what, int64_t stride_bits) {
-    FlatLayout layout = contract_;
-    layout.terms[i].stride_bits = stride_bits;
-    add(fmt::format("{} stride {} ({} bits)", mode(i), what, stride_bits), layout,
+  void move(int i, const char* what, int64_t by_bits) {
+    restride(i, what, [=](const FlatLayout& layout, const Shape&) {
+      return layout.terms[i].stride_bits + by_bits;
+    });
+  }
+
+  void restride(int i, const std::string& what, const StrideBits& stride_bits) {
+    add(fmt::format("{} stride {} ({} bits)", mode(i), what, stride_bits(contract_, shape_)),
+        [=](FlatLayout& layout, const Shape& shape) {
+          layout.terms[i].stride_bits = stride_bits(layout, shape);
+        },
         {fmt::format("{} stride ", mode(i))});
   }
 
   void exchange(int i) {
-    FlatLayout layout = contract_;
-    std::swap(layout.terms[i].stride_bits, layout.terms[i + 1].stride_bits);
-    add(fmt::format("{} and {} strides exchanged", mode(i), mode(i + 1)), layout,
+    add(fmt::format("{} and {} strides exchanged", mode(i), mode(i + 1)),
+        [=](FlatLayout& layout, const Shape&) {
+          std::swap(layout.terms[i].stride_bits, layout.terms[i + 1].stride_bits);
+        },
         {fmt::format("{} stride ", mode(i)), fmt::format("{} stride ", mode(i + 1))});
   }
 
   void redigit(int i) {
     const auto change = [&](const char* what, int64_t FlatLayout::Term::*value, bool twice) {
-      FlatLayout layout = contract_;
-      int64_t& v = layout.terms[i].*value;
+      const int64_t v = contract_.terms[i].*value;
       if (v == 0 || (!twice && v % 2 != 0)) return;
-      v = twice ? v * 2 : v / 2;
-      add(fmt::format("{} {} {}", mode(i), what, twice ? "doubled" : "halved"), layout,
+      add(fmt::format("{} {} {}", mode(i), what, twice ? "doubled" : "halved"),
+          [=](FlatLayout& layout, const Shape&) {
+            int64_t& changed = layout.terms[i].*value;
+            changed = twice ? changed * 2 : changed / 2;
+          },
           {fmt::format("{} digit ", mode(i))});
     };
     change("div", &FlatLayout::Term::div, true);
@@ -90,10 +104,16 @@ class Mutations {
     change("mod", &FlatLayout::Term::mod, false);
   }
 
-  void add(std::string name, const FlatLayout& layout, std::vector<std::string> terms) {
-    const std::vector<int64_t> map = map_of(layout);
+  void add(std::string name, const Change& change, std::vector<std::string> terms) {
+    const auto layout = [=, contract = field_.layout](const Shape& shape) {
+      FlatLayout changed = flatten(contract, shape);
+      change(changed, shape);
+      return changed;
+    };
+    const FlatLayout here = layout(shape_);
+    const std::vector<int64_t> map = map_of(here);
     const bool unchanged = map == contract_map_;
-    if (same_expression(layout, contract_) || (!unchanged && !maps_.insert(map).second)) return;
+    if (same_expression(here, contract_) || (!unchanged && !maps_.insert(map).second)) return;
     all_.push_back({std::move(name), layout, std::move(terms), unchanged});
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,14 @@
 
 namespace planegate::gates {
 
-/// One address expression with one thing wrong, at one shape.
+/// One address expression with one thing wrong.
 struct AddressMutation {
-  std::string name;  ///< `row stride of padded (448)`
-  FlatLayout layout;
+  std::string name;  ///< `row stride of padded (3584 bits)`
+  std::function<FlatLayout(const Shape&)> layout;
   /// What a diagnosis must say of it: `row stride`, or `e digit`.
   std::vector<std::string> terms;
-  /// The map equals the contract's for every (line, k), addresses taken around the plane's end.
+  /// At the shape asked for, the map equals the contract's for every (line, k), addresses taken
+  /// around the plane's end.
   bool equivalent = false;
 };
 

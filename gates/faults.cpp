@@ -25,7 +25,7 @@ class TamperingDevice final : public Base {
   DeviceBuffer allocate(std::string name, int64_t size_bytes, std::byte guard_fill) override {
     if (tampering_.allocate && meant(name)) size_bytes = tampering_.allocate(size_bytes);
     DeviceBuffer buffer = Base::allocate(name, size_bytes, guard_fill);
-    addresses_[name] = buffer.address();
+    places_[name] = {buffer.address(), size_bytes};
     return buffer;
   }
 
@@ -66,6 +66,10 @@ class TamperingDevice final : public Base {
   }
 
  private:
+  struct Place {
+    DeviceAddress address = 0;
+    int64_t size_bytes = 0;
+  };
   struct Landing {
     std::string buffer;
     int nth = 0;
@@ -79,16 +83,18 @@ class TamperingDevice final : public Base {
   /// Calls use() with the latest buffer of that name, as large as `like`.
   template <class Use>
   void with_other(const DeviceBuffer& like, const std::string& name, Use use) {
-    const auto found = addresses_.find(name);
-    if (found == addresses_.end()) throw ContractError("buffer", name, "allocated before");
-    borrowed_ = found->second;
+    const auto found = places_.find(name);
+    if (found == places_.end() || found->second.size_bytes != like.size_bytes()) {
+      throw ContractError("buffer", name, "allocated before, of the size of " + like.name());
+    }
+    borrowed_ = found->second.address;
     use(DeviceBuffer(*this, name, borrowed_, like.size_bytes(), like.guard_fill()));
     borrowed_ = 0;
   }
 
   Tampering tampering_;
   std::map<std::string, int> uploads_, read_backs_;
-  std::map<std::string, DeviceAddress> addresses_;
+  std::map<std::string, Place> places_;
   std::vector<Landing> landing_;
   DeviceAddress borrowed_ = 0;
 };

@@ -1,103 +1,14 @@
-#include <map>
-#include <regex>
-#include <set>
-#include <sstream>
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/json_report.h"
 #include "tests/command_run.h"
+#include "tests/json_schema.h"
 
 namespace planegate::test {
 namespace {
 
-using nlohmann::json;
 using testing::HasSubstr;
-
-struct Member {
-  std::string type;
-  bool always = false;
-  std::string meaning;
-  bool seen_present = false, seen_absent = false;
-};
-/// Object -> member -> what the document says of it.
-using Schema = std::map<std::string, std::map<std::string, Member>>;
-
-/// The tables below the headings `## object`.
-Schema parsed_schema(const std::string& document) {
-  const std::regex heading("## (\\w+)");
-  const std::regex row("\\| `(\\w+)` \\| ([^|]*) \\| ([^|]*)\\| ([^|]*) \\| ([^|]*) \\|");
-  Schema schema;
-  std::string object;
-  std::istringstream in(document);
-  for (std::string line; std::getline(in, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, heading)) {
-      object = match[1];
-    } else if (std::regex_match(line, match, row)) {
-      schema[object][match[1]] = {match[2], match[4] == "never", match[5]};
-    } else if (line.starts_with("| `")) {
-      ADD_FAILURE() << "a row of five cells: " << line;
-    }
-  }
-  return schema;
-}
-
-/// Compares JSON with a schema; what is wrong, one line each.
-class Checker {
- public:
-  explicit Checker(Schema& schema) : schema_(schema) {}
-
-  void check(const json& value, const std::string& type, const std::string& where) {
-    static const std::string kArray = "array of ";
-    if (type.starts_with(kArray)) {
-      if (!value.is_array() || value.empty()) return wrong(where, "is no filled array");
-      for (const json& element : value) check(element, type.substr(kArray.size()), where + "[]");
-    } else if (schema_.count(type) != 0) {
-      check_object(value, schema_[type], where);
-    } else {
-      const bool right = (type == "string" && value.is_string()) ||
-                         (type == "boolean" && value.is_boolean()) ||
-                         (type == "integer" && value.is_number_integer()) ||
-                         (type == "number" && value.is_number());
-      if (!right) wrong(where, "is no " + type);
-    }
-  }
-  const std::set<std::string>& errors() const { return errors_; }
-
- private:
-  void check_object(const json& value, std::map<std::string, Member>& members,
-                    const std::string& where) {
-    if (!value.is_object()) return wrong(where, "is no object");
-    for (const auto& [name, inner] : value.items()) {
-      const auto found = members.find(name);
-      if (found == members.end()) {
-        wrong(where + "." + name, "is not documented");
-      } else {
-        check(inner, found->second.type, where + "." + name);
-      }
-    }
-    for (auto& [name, member] : members) {
-      const bool present = value.contains(name);
-      (present ? member.seen_present : member.seen_absent) = true;
-      if (member.always && !present) wrong(where + "." + name, "is missing");
-    }
-  }
-  void wrong(const std::string& where, const std::string& what) {
-    errors_.insert(where + " " + what);
-  }
-
-  Schema& schema_;
-  std::set<std::string> errors_;
-};
-
-std::string errors_of(const json& run, Schema& schema) {
-  Checker checker(schema);
-  checker.check(run, "run", "run");
-  return fmt::format("{}", fmt::join(checker.errors(), "\n"));
-}
 
 Schema documented() {
   return parsed_schema(content(PLANEGATE_REPORT_SCHEMA));
@@ -141,9 +52,9 @@ class JsonReport : public CommandTest {
 
 TEST_F(JsonReport, HasExactlyTheDocumentedMembers) {
   Schema schema = documented();
-  EXPECT_EQ(errors_of(verified(model(), 0), schema), "");
-  EXPECT_EQ(errors_of(verified(infinite_model(), 1), schema), "");
-  EXPECT_EQ(errors_of(written_by_hand(), schema), "");
+  EXPECT_EQ(errors_of(verified(model(), 0), "run", schema), "");
+  EXPECT_EQ(errors_of(verified(infinite_model(), 1), "run", schema), "");
+  EXPECT_EQ(errors_of(written_by_hand(), "run", schema), "");
   for (const auto& [object, members] : schema) {
     for (const auto& [name, member] : members) {
       EXPECT_TRUE(member.seen_present) << object << "." << name << " was never written";
@@ -236,7 +147,7 @@ TEST(ReportSchema, CheckSeesDrift) {
   schema["report"]["severity"] = {"string", true, ""};
   schema["run"]["seed"].type = "device";
   schema["run"]["reports"].type = "array of report";
-  EXPECT_EQ(errors_of(written_by_hand(), schema),
+  EXPECT_EQ(errors_of(written_by_hand(), "run", schema),
             "run.reports[].parts[].severity is missing\n"
             "run.reports[].parts[].shape.od is not documented\n"
             "run.reports[].parts[].verdict is no integer\n"

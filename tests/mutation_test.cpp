@@ -51,6 +51,56 @@ class Group : public testing::Test {
   DeviceKind kind_;
 };
 
+std::vector<Arm> hand_written() {
+  std::vector<Arm> all;
+  for (auto* some : {mutants::producer_arms, mutants::upload_arms, mutants::consumer_arms,
+                     mutants::dispatch_arms}) {
+    for (Arm& arm : some()) all.push_back(std::move(arm));
+  }
+  return all;
+}
+
+TEST(Corpus, HoldsAtLeast80HandWrittenArms) {
+  EXPECT_GE(hand_written().size(), 80u);
+}
+
+TEST(Corpus, HasAnArmForEveryClassOfPublicReports) {
+  std::set<std::string> covered;
+  for (const Arm& arm : hand_written()) covered.insert(arm.bug_class);
+  for (const mutants::AbsentClass& absent : mutants::absent_classes()) {
+    EXPECT_EQ(covered.count(absent.bug_class), 0u) << absent.bug_class << " is not absent";
+    covered.insert(absent.bug_class);
+  }
+  for (const char* name : {"wrong-dispatch",
+                           "scale-plane-mismatch",
+                           "padded-vs-dense",
+                           "TP-shard-offset",
+                           "sub-block-order",
+                           "uninitialised-padding",
+                           "wrong-row-stride",
+                           "undersized-alloc",
+                           "tail-K",
+                           "tail-rows-unmasked",
+                           "sign/centering",
+                           "stale-plane",
+                           "harness-defect",
+                           "race/missing-sync",
+                           "nibble-order",
+                           "alignment",
+                           "int32-overflow",
+                           "wrong-block-stride",
+                           "async-copy-not-waited",
+                           "wrong-pad-value",
+                           "small-batch-path",
+                           "fixup-index",
+                           "partial-update",
+                           "tile/grid mismatch",
+                           "non-determinism",
+                           "endianness"}) {
+    EXPECT_EQ(covered.count(name), 1u) << name << " has neither an arm nor a reason";
+  }
+}
+
 TEST(Corpus, NamesAreUnique) {
   std::set<std::string> names;
   for (const Arm& arm : arms()) EXPECT_TRUE(names.insert(arm.name).second) << arm.name;

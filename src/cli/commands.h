@@ -75,6 +75,13 @@ struct ReplayArguments {
   std::string device = "auto";
 };
 
+struct MutantsArguments {
+  std::string only;  ///< part of an arm's name; empty: all
+  std::string device = "auto";
+  bool judges = false;  ///< with the incumbents' judges
+  std::string json;
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
@@ -85,6 +92,7 @@ ExitCode explain(const ExplainArguments& arguments);
 ExitCode detect(const DetectArguments& arguments);
 ExitCode fuzz_cases(const FuzzArguments& arguments);
 ExitCode replay(const ReplayArguments& arguments);
+ExitCode mutants(const MutantsArguments& arguments);
 
 /// What `explain` prints.
 /// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does

@@ -132,6 +132,13 @@ void add_fuzz(CLI::App& app, FuzzArguments& a) {
   app.add_flag("--known-bad", a.known_bad, "with consumers that are wrong on purpose")->group("");
 }
 
+void add_mutants(CLI::App& app, MutantsArguments& a) {
+  app.add_option("--only", a.only, "only arms whose name holds this")->check(not_empty);
+  app.add_flag("--judges", a.judges, "beside it what the judges of other projects' tests say");
+  add_device(app, a.device);
+  app.add_option("--json", a.json, "also write the matrix to this file")->check(not_empty);
+}
+
 /// CLI11 says of anything misspelt before the subcommand that no subcommand was given.
 void require_known_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || !app.get_subcommands().empty()) return;
@@ -157,6 +164,7 @@ ExitCode run(int argc, char** argv) {
   DetectArguments detect_arguments;
   FuzzArguments fuzz_arguments;
   ReplayArguments replay_arguments;
+  MutantsArguments mutants_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -183,6 +191,9 @@ ExitCode run(int argc, char** argv) {
       ->required()
       ->check(not_empty);
   add_device(*replay_app, replay_arguments.device);
+  auto* mutants_app = app.add_subcommand(
+      "mutants", "plant every fault of the corpus: which gate is red, and what it is called");
+  add_mutants(*mutants_app, mutants_arguments);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -204,6 +215,7 @@ ExitCode run(int argc, char** argv) {
   if (detect_app->parsed()) return detect(detect_arguments);
   if (fuzz_app->parsed()) return fuzz_cases(fuzz_arguments);
   if (replay_app->parsed()) return replay(replay_arguments);
+  if (mutants_app->parsed()) return mutants(mutants_arguments);
   return demo(demo_arguments);
 }
 

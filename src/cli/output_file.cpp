@@ -20,4 +20,15 @@ fs::path output_file(const std::string& what, const std::string& path, const std
   return fs::is_symlink(path, none) && fs::exists(status) ? fs::canonical(path) : fs::path(path);
 }
 
+void open_output(const std::string& what, const std::string& path, const std::string& input,
+                 std::optional<ReplacingFile>& file) {
+  if (path.empty()) return;
+  const fs::path target = output_file(what, path, input);
+  try {
+    file.emplace(target);
+  } catch (const fs::filesystem_error& error) {
+    throw CommandError(kWrongUse, fmt::format("{} {}: {}", what, path, error.code().message()));
+  }
+}
+
 }  // namespace planegate::cli

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include <planegate/gguf/replacing_file.h>
 
 namespace planegate::cli {
 
@@ -11,5 +14,11 @@ namespace planegate::cli {
 ///         device or a pipe (replacing would destroy it), or the file `input`.
 std::filesystem::path output_file(const std::string& what, const std::string& path,
                                   const std::string& input = {});
+
+/// Opens the file that the user named with option `what`; nothing for an empty path. Called before
+/// the work starts: a file that cannot be written fails then.
+/// @throws CommandError(kWrongUse) as output_file(), and where the folder cannot be written.
+void open_output(const std::string& what, const std::string& path, const std::string& input,
+                 std::optional<ReplacingFile>& file);
 
 }  // namespace planegate::cli

@@ -27,18 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Fails before the work starts where the file could not be written after it.
-void open_json(const VerifyArguments& arguments, std::optional<ReplacingFile>& file) {
-  if (arguments.json.empty()) return;
-  const fs::path target = output_file("--json", arguments.json, arguments.model);
-  try {
-    file.emplace(target);
-  } catch (const fs::filesystem_error& error) {
-    throw CommandError(kWrongUse,
-                       fmt::format("--json {}: {}", arguments.json, error.code().message()));
-  }
-}
-
 bool verifiable(const Catalog& catalog, const GgufTensor& tensor) {
   const FormatOracle* format = catalog.format(tensor.type->name);
   return format != nullptr && format->role == Role::kWeights;
@@ -179,7 +167,7 @@ ExitCode verify(const VerifyArguments& arguments) {
   const Catalog& catalog = shipped_catalog();
   const VerifyPlan plan(catalog, arguments);
   std::optional<ReplacingFile> json;
-  open_json(arguments, json);
+  open_output("--json", arguments.json, arguments.model, json);
   const auto device = choose_device(arguments.device);
   std::optional<TemporaryModel> temporary;
   const GgufModel model = open_model(catalog, arguments, temporary);

@@ -45,11 +45,12 @@ const ConsumerSpec* reader_of(const std::vector<ConsumerSpec>& consumers, const 
 
 /// Plants `layout` as the address expression of one field of `name`.
 std::function<void(Catalog&)> planting(const std::string& name, const Contract& plane,
-                                       const std::string& field, const FlatLayout& layout) {
+                                       const std::string& field,
+                                       const std::function<FlatLayout(const Shape&)>& layout) {
   return [=, &plane](Catalog& catalog) {
     const kernels::q6_k::Relayout relayout = [=, &plane](const Contract& of, const Field& changed,
-                                                         const Shape&, FlatLayout& to) {
-      if (&of == &plane && changed.name == field) to = layout;
+                                                         const Shape& shape, FlatLayout& to) {
+      if (&of == &plane && changed.name == field) to = layout(shape);
     };
     for (ConsumerSpec& consumer : kernels::q6_k::by_layout_consumers(relayout)) {
       if (consumer.name == name) catalog.add(std::move(consumer));

@@ -70,20 +70,22 @@ MakeTampering first_read_back(const char* buffer, Change change) {
   };
 }
 
-/// One bit of the byte `at`, counted from the end where negative.
+/// One bit of the byte `at`, counted from the end where negative; none in a shorter buffer.
 Change flipped(int64_t at, int bit) {
   return [=](Bytes bytes) {
     const int64_t byte = at < 0 ? std::ssize(bytes) + at : at;
+    if (byte < 0 || byte >= std::ssize(bytes)) return;
     bytes[static_cast<size_t>(byte)] ^= std::byte{1} << bit;
   };
 }
 
-/// [begin, end) holds `value`, both counted from the end where negative; end 0 is the end.
+/// [begin, end) holds `value`, both counted from the end where negative; end 0 is the end. What
+/// lies behind a shorter buffer is left alone.
 Change filled(int64_t begin, int64_t end, std::byte value) {
   return [=](Bytes bytes) {
     const int64_t size = std::ssize(bytes);
-    const int64_t from = begin < 0 ? size + begin : begin;
-    const int64_t to = end <= 0 ? size + end : end;
+    const int64_t from = std::clamp(begin < 0 ? size + begin : begin, int64_t{0}, size);
+    const int64_t to = std::clamp(end <= 0 ? size + end : end, from, size);
     std::fill(bytes.begin() + from, bytes.begin() + to, value);
   };
 }

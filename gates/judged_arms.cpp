@@ -1,0 +1,136 @@
+#include "gates/judged_arms.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <planegate/core/errors.h>
+
+#include "gates/consumer_run.h"
+
+namespace planegate::gates {
+namespace {
+
+constexpr const char* kWeights = "sample.weight";
+constexpr const char* kActivations = "x of sample.weight";
+
+const FormatOracle& activation_format(const Catalog& catalog) {
+  for (const FormatOracle& format : catalog.formats()) {
+    if (format.role == Role::kActivations) return format;
+  }
+  throw ContractError("activations", "none", "a registered activation format");
+}
+
+RawTensor f32_of(const Problem& problem, const Shape& shape) {
+  return {kActivations, "f32", shape, std::as_bytes(std::span(problem.x))};
+}
+
+/// `shape`, or with fewer tokens, as the consumer takes it.
+std::optional<Shape> taken(const ConsumerSpec& consumer, const Shape& shape) {
+  for (int64_t nt = shape.nt(); nt > 0; nt /= 2) {
+    if (!consumer.refusal(shape.with_tokens(nt))) return shape.with_tokens(nt);
+  }
+  return std::nullopt;
+}
+
+/// An arm's catalog and device, and its outputs by shape.
+class Pipeline {
+ public:
+  Pipeline(const Catalog& clean, const Arm& arm, DeviceKind kind)
+      : catalog_(clean), device_(device_of(arm, kind)) {
+    if (arm.plant) arm.plant(catalog_);
+    consumer_ = catalog_.consumer(arm.consumer);
+    if (consumer_ == nullptr) throw ContractError("arm", arm.name, "a registered consumer");
+    runs_ = device_ != nullptr && consumer_->launch_on(kind) != nullptr;
+  }
+
+  bool runs() const { return runs_; }
+  const ConsumerSpec& consumer() const { return *consumer_; }
+
+  /// Empty where the pipeline ended with an error.
+  const std::vector<float>& y(const Problem& problem, const Shape& shape) {
+    const auto [it, is_new] = outputs_.try_emplace(shape.text());
+    if (is_new) it->second = run(problem, shape);
+    return it->second;
+  }
+
+ private:
+  static std::unique_ptr<Device> device_of(const Arm& arm, DeviceKind kind) {
+    std::string why_not;
+    if (arm.device) return arm.device(kind, why_not);
+    return kind == DeviceKind::kHost ? make_host_device() : make_cuda_device(why_not);
+  }
+
+  std::vector<float> run(const Problem& problem, const Shape& shape) {
+    Context context{catalog_, *device_, 1};
+    try {
+      PlaneStore store(*device_);
+      for (const FieldUse& use : consumer_->reads) {
+        const bool of_weights = use.plane->role == Role::kWeights;
+        const RawTensor source =
+            of_weights ? RawTensor{kWeights, consumer_->format, shape, problem.weights}
+                       : f32_of(problem, shape);
+        std::vector<std::byte> bytes(static_cast<size_t>(use.plane->size_bytes(shape)));
+        catalog_.producer(use.plane->name)->write(source, bytes);
+        store.add(of_weights ? kWeights : kActivations, *use.plane, shape, bytes);
+      }
+      return gates::run(context, *consumer_, store, kWeights, kActivations, shape).y;
+    } catch (const std::exception&) {
+      return {};
+    }
+  }
+
+  Catalog catalog_;
+  std::unique_ptr<Device> device_;
+  const ConsumerSpec* consumer_ = nullptr;
+  bool runs_ = false;
+  std::map<std::string, std::vector<float>> outputs_;
+};
+
+}  // namespace
+
+std::vector<Shape> IncumbentBench::shapes_of(const Judge& judge) const {
+  std::vector<Shape> shapes;
+  for (const Shape& shape : judge.shapes) {
+    if (shape.od() * shape.id() * shape.nt() <= most_terms_) shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+const Problem& IncumbentBench::problem(const FormatOracle& format, const Shape& shape) {
+  const auto [it, is_new] = problems_.try_emplace(format.format + " " + shape.text());
+  Problem& made = it->second;
+  if (!is_new) return made;
+  made.weights.resize(static_cast<size_t>(format.size_bytes(shape)));
+  format.sample(shape, 1, made.weights);
+  made.x = sample_activations(shape, 1);
+  const FormatOracle& activations = activation_format(clean_);
+  const std::vector<std::byte> encoded = activations.quantise(f32_of(made, shape));
+  made.reference = oracle::gemm(format, {kWeights, format.format, shape, made.weights}, activations,
+                                {kActivations, activations.format, shape, encoded}, Arithmetic{});
+  return made;
+}
+
+JudgedArm IncumbentBench::judge(const Arm& arm) {
+  Pipeline pipeline(clean_, arm, kind_);
+  const auto at = [&](const Judge& judge, const std::vector<Shape>& shapes) {
+    Judged judged = Judged::kNotRun;
+    for (const Shape& wanted : shapes) {
+      const auto shape = taken(pipeline.consumer(), wanted);
+      if (!shape || !pipeline.runs()) continue;
+      const Problem& inputs = problem(*clean_.format(pipeline.consumer().format), *shape);
+      const std::vector<float>& y = pipeline.y(inputs, *shape);
+      if (y.empty()) return Judged::kStopped;
+      if (!judge.accepts(inputs.reference.y, y)) return Judged::kRejects;
+      judged = Judged::kAccepts;
+    }
+    return judged;
+  };
+  JudgedArm result;
+  for (const Judge& judge : incumbents()) {
+    result.own.push_back(at(judge, shapes_of(judge)));
+    result.ours.push_back(at(judge, {arm.shape}));
+  }
+  return result;
+}
+
+}  // namespace planegate::gates
