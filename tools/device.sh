@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one go: conformance, gates, demo, sanitizers.
+# Everything that needs a GPU, in one go: conformance, gates, demo, the kill matrix, a soak,
+# sanitizers.
 #
 #   tools/device.sh          build here (preset device) and run here
 #   tools/device.sh pack     build here and pack binaries with their libraries into
-#                            build/device-bundle, for a GPU machine without a toolchain
-#   tools/device.sh run DIR  run a packed bundle; logs go to $OUT (default DIR/logs)
+#                            build/device-bundle.tar.gz, for a GPU machine without a toolchain
+#   tools/device.sh run FILE run a packed bundle; logs go to $OUT (default ./device-logs)
 #
+# Settings: ROWS, a pattern of the rows to run (default all); SOAK_CASES (default 100000).
 # A missing GPU is a failure. Prints a short table last; exit status 0 only if every row passed.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +17,7 @@ programs=(planegate tests/gates tests/unit_conformance tests/unit_devices tests/
 pack() {
   "$root/tools/install.sh"
   cmake --preset device -S "$root" > /dev/null
-  cmake --build "$root/build/device" --target planegate gates unit_conformance unit_devices unit_gates
+  cmake --build "$root/build/device" --target "${programs[@]##*/}"
   rm -rf "$bundle"
   mkdir -p "$bundle/bin" "$bundle/lib"
   for program in "${programs[@]}"; do
@@ -27,7 +29,8 @@ pack() {
   done
   strip "$bundle"/bin/* || true
   cp -r "$root/tests/data" "$bundle/data"
-  du -sh "$bundle"
+  tar -C "$bundle" -czf "$bundle.tar.gz" .
+  du -h "$bundle.tar.gz"
 }
 
 rows=()
@@ -36,9 +39,10 @@ failed=0
 row() {
   local name=$1 log=$logs/$1.log started status=pass note
   shift
+  [[ $name =~ ^(${ROWS:-.*})$ ]] || return 0
   started=$EPOCHREALTIME
   "$@" > "$log" 2>&1 || { status=FAIL; failed=1; }
-  note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens' "$log" |
+  note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens|^[0-9]+ (arms|cases)' "$log" |
     tail -n 1 || true)
   # A run that tested nothing, or skipped anything, proves nothing.
   if ! [ -s "$log" ] || grep -qE '^\[  SKIPPED|^\[  PASSED  \] 0 tests' "$log"; then
@@ -50,8 +54,10 @@ row() {
 }
 
 run() {
-  local dir=$1
-  logs=${OUT:-$dir/logs}
+  dir=$(mktemp -d)
+  trap 'rm -rf "$dir"' EXIT
+  tar -C "$dir" -xzf "$1"
+  logs=${OUT:-device-logs}
   mkdir -p "$logs"
   export PLANEGATE_REQUIRE_DEVICE=1 LD_LIBRARY_PATH=$dir/lib PLANEGATE_TEST_DATA=$dir/data
   local bin=$dir/bin
@@ -63,6 +69,9 @@ run() {
   row gates "$bin/gates" --gtest_filter='*/cuda'
   row demo "$bin/planegate" demo --device cuda
   row verify-sample "$bin/planegate" verify --device cuda
+  row mutants "$bin/planegate" mutants --device cuda --judges
+  row soak "$bin/planegate" fuzz --device cuda --cases "${SOAK_CASES:-100000}" \
+    --max-od 257 --max-nsb 8 --max-nt 130 --out "$logs"
   # The chain tests run all of parity but the addresses, which take many times as many launches.
   if command -v compute-sanitizer > /dev/null; then
     row memcheck compute-sanitizer --tool memcheck --error-exitcode 9 \
@@ -71,7 +80,7 @@ run() {
       "$bin/gates" --gtest_filter='chain.*/cuda'
     row memcheck-demo compute-sanitizer --tool memcheck --error-exitcode 9 \
       "$bin/planegate" demo --device cuda
-  else
+  elif [ -z "${ROWS:-}" ]; then
     rows+=("compute-sanitizer: not found"); failed=1
   fi
   printf '\n%-26s %-5s %9s  %s\n' check state time note
@@ -81,7 +90,7 @@ run() {
 
 case ${1:-all} in
   pack) pack ;;
-  run) run "${2:?tools/device.sh run DIR}" ;;
-  all) pack; run "$bundle" ;;
-  *) sed -n '2,10p' "$0"; exit 2 ;;
+  run) run "${2:?tools/device.sh run FILE}" ;;
+  all) pack; run "$bundle.tar.gz" ;;
+  *) sed -n '2,13p' "$0"; exit 2 ;;
 esac

@@ -80,6 +80,7 @@ struct MutantsArguments {
   std::string device = "auto";
   bool judges = false;  ///< with the incumbents' judges
   std::string json;
+  std::optional<int64_t> judge_arm;  ///< only what the judges say of this one, for judged_apart()
 };
 
 /// Each prints to stdout and returns the exit status.

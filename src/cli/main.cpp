@@ -137,6 +137,8 @@ void add_mutants(CLI::App& app, MutantsArguments& a) {
   app.add_flag("--judges", a.judges, "beside it what the judges of other projects' tests say");
   add_device(app, a.device);
   app.add_option("--json", a.json, "also write the matrix to this file")->check(not_empty);
+  // An empty group hides it: the command calls itself with it.
+  app.add_option("--judge-arm", a.judge_arm, "what the judges say of one arm")->group("");
 }
 
 /// CLI11 says of anything misspelt before the subcommand that no subcommand was given.

@@ -11,6 +11,7 @@
 #include "catalog/catalog.h"
 #include "cli/choose_device.h"
 #include "cli/commands.h"
+#include "cli/judge_apart.h"
 #include "cli/mutants_text.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
@@ -23,14 +24,19 @@ namespace {
 constexpr int64_t kMostTermsOnHost = int64_t{1} << 25;
 constexpr int64_t kMostTermsOnCuda = int64_t{1} << 31;
 
-std::vector<gates::Arm> chosen_arms(const std::string& only) {
-  std::vector<gates::Arm> arms;
+int64_t most_terms(DeviceKind kind) {
+  return kind == DeviceKind::kHost ? kMostTermsOnHost : kMostTermsOnCuda;
+}
+
+/// The places in `all` of the arms whose names hold `only`.
+std::vector<size_t> chosen(const std::vector<gates::Arm>& all, const std::string& only) {
+  std::vector<size_t> indices;
   std::vector<std::string> names;
-  for (gates::Arm& arm : mutants::all_arms()) {
-    names.push_back(arm.name);
-    if (arm.name.find(only) != std::string::npos) arms.push_back(std::move(arm));
+  for (size_t i = 0; i < all.size(); ++i) {
+    names.push_back(all[i].name);
+    if (all[i].name.find(only) != std::string::npos) indices.push_back(i);
   }
-  if (!arms.empty()) return arms;
+  if (!indices.empty()) return indices;
   throw CommandError(kWrongUse, fmt::format("--only {}: no arm's name holds it; nearest: {}", only,
                                             fmt::join(nearest(only, names), ", ")));
 }
@@ -38,8 +44,14 @@ std::vector<gates::Arm> chosen_arms(const std::string& only) {
 /// Plants all arms, several at once, each worker with devices and caches of its own.
 class Planting {
  public:
-  Planting(const std::vector<gates::Arm>& arms, DeviceKind kind, bool judges)
-      : arms_(arms), kind_(kind), judges_(judges), rows_(arms.size()) {}
+  /// The arms at `indices` of the corpus `all`.
+  Planting(const std::vector<gates::Arm>& all, std::vector<size_t> indices, DeviceKind kind,
+           bool judges)
+      : all_(all),
+        indices_(std::move(indices)),
+        kind_(kind),
+        judges_(judges),
+        rows_(indices_.size()) {}
 
   std::vector<MutantRow> run(int threads) {
 #pragma omp parallel num_threads(threads)
@@ -49,33 +61,31 @@ class Planting {
     return std::move(rows_);
   }
 
-  int64_t most_terms() const {
-    return kind_ == DeviceKind::kHost ? kMostTermsOnHost : kMostTermsOnCuda;
-  }
-  const Catalog& catalog() const {
-    return catalog_;
-  }
-
  private:
   void work() {
     omp_set_num_threads(1);
-    gates::IncumbentBench bench(catalog_, kind_, most_terms());
-    for (size_t i = next_++; i < arms_.size(); i = next_++) {
+    gates::IncumbentBench bench(catalog_, kind_, most_terms(kind_));
+    for (size_t i = next_++; i < indices_.size(); i = next_++) {
+      const gates::Arm& arm = all_[indices_[i]];
       try {
-        rows_[i].result = gates::run_arm(catalog_, arms_[i], kind_);
-        if (judges_) rows_[i].judged = bench.judge(arms_[i]);
+        rows_[i].result = gates::run_arm(catalog_, arm, kind_);
+        if (judges_) {
+          rows_[i].judged =
+              kind_ == DeviceKind::kCuda ? judged_apart(indices_[i]) : bench.judge(arm);
+        }
       } catch (...) {
         const std::lock_guard lock(mutex_);
         error_ = std::current_exception();
-        next_ = arms_.size();
+        next_ = indices_.size();
       }
       const std::lock_guard lock(mutex_);
-      progress_.show(fmt::format("{} of {} arms: {}", i + 1, arms_.size(), arms_[i].name));
+      progress_.show(fmt::format("{} of {} arms: {}", i + 1, indices_.size(), arm.name));
     }
   }
 
   const Catalog catalog_ = catalog_with_known_bad();
-  const std::vector<gates::Arm>& arms_;
+  const std::vector<gates::Arm>& all_;
+  const std::vector<size_t> indices_;
   DeviceKind kind_;
   bool judges_;
   std::vector<MutantRow> rows_;
@@ -85,16 +95,27 @@ class Planting {
   Progress progress_;
 };
 
+/// The answer to judged_apart().
+ExitCode judge_one(const std::vector<gates::Arm>& all, int64_t index, DeviceKind kind) {
+  const Catalog catalog = catalog_with_known_bad();
+  gates::IncumbentBench bench(catalog, kind, most_terms(kind));
+  print_judged(bench.judge(all.at(static_cast<size_t>(index))));
+  return kVerified;
+}
+
 }  // namespace
 
 ExitCode mutants(const MutantsArguments& arguments) {
   const auto device = choose_device(arguments.device);
   std::optional<ReplacingFile> json;
   open_output("--json", arguments.json, {}, json);
-  const std::vector<gates::Arm> arms = chosen_arms(arguments.only);
+  const std::vector<gates::Arm> all = mutants::all_arms();
+  if (arguments.judge_arm) return judge_one(all, *arguments.judge_arm, device->kind());
+  std::vector<size_t> indices = chosen(all, arguments.only);
   fmt::print("device {}: {}\n\n", device->name(), device->description());
-  Planting planting(arms, device->kind(), arguments.judges);
-  const std::vector<MutantRow> rows = planting.run(omp_get_max_threads());
+  const std::vector<MutantRow> rows =
+      Planting(all, std::move(indices), device->kind(), arguments.judges)
+          .run(omp_get_max_threads());
   gates::Score score;
   bool expected = true;
   for (const MutantRow& row : rows) {
@@ -104,7 +125,8 @@ ExitCode mutants(const MutantsArguments& arguments) {
   const ExitCode code = !expected ? kGateFailed : score.killed == 0 ? kNothingVerified : kVerified;
   fmt::print("{}\n", mutants_table(rows));
   if (arguments.judges) {
-    const gates::IncumbentBench bench(planting.catalog(), device->kind(), planting.most_terms());
+    const Catalog catalog = catalog_with_known_bad();
+    const gates::IncumbentBench bench(catalog, device->kind(), most_terms(device->kind()));
     fmt::print("{}\n", judges_table(rows, bench));
   }
   fmt::print("{}\n{}\n", mutants_misses(rows), score.text());

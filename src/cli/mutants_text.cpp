@@ -12,12 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using gates::Judged;
 
-std::string marks(const std::vector<Judged>& judged) {
-  std::string out;
-  for (const Judged one : judged) out += static_cast<char>(one);
-  return out;
-}
-
 bool is_fault(const MutantRow& row) {
   return !row.result.arm->equivalent && row.result.outcome != gates::Outcome::kNotRun;
 }
@@ -87,6 +81,12 @@ Json row_json(const MutantRow& row) {
 }
 
 }  // namespace
+
+std::string marks(const std::vector<Judged>& judged) {
+  std::string out;
+  for (const Judged one : judged) out += static_cast<char>(one);
+  return out;
+}
 
 std::string mutants_table(const std::vector<MutantRow>& rows) {
   std::string out = "outcome     mirror readback parity chain [dispatch]\n";

@@ -14,6 +14,8 @@ struct MutantRow {
   std::optional<gates::JudgedArm> judged;  ///< with --judges
 };
 
+/// A character a judge: x rejects, . accepts, ! stopped, - not run.
+std::string marks(const std::vector<gates::Judged>& judged);
 /// Two lines an arm: outcome, verdicts, judges, name; then what was told.
 std::string mutants_table(const std::vector<MutantRow>& rows);
 /// The arms that are not as expected, each with what was expected.
