@@ -128,6 +128,8 @@ const char* text(Outcome outcome) {
       return "MISNAMED";
     case Outcome::kEquivalent:
       return "equivalent";
+    case Outcome::kHidden:
+      return "hidden";
     case Outcome::kNotRun:
       return "not run";
   }
@@ -136,7 +138,7 @@ const char* text(Outcome outcome) {
 
 bool ArmResult::as_expected() const {
   return outcome == Outcome::kKilled || outcome == Outcome::kEquivalent ||
-         outcome == Outcome::kNotRun;
+         outcome == Outcome::kHidden || outcome == Outcome::kNotRun;
 }
 
 ArmResult run_arm(const Catalog& clean, const Arm& arm, DeviceKind kind) {
@@ -154,7 +156,7 @@ ArmResult run_arm(const Catalog& clean, const Arm& arm, DeviceKind kind) {
   Judge(arm, kind, reports).fill(result);
   if (kind == DeviceKind::kCuda && result.outcome == Outcome::kSurvived &&
       !arm.may_survive_on_cuda.empty()) {
-    result.outcome = Outcome::kNotRun;
+    result.outcome = Outcome::kHidden;
     result.told = arm.may_survive_on_cuda;
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -178,6 +180,9 @@ void Score::add(const ArmResult& result) {
     case Outcome::kEquivalent:
       ++equivalent;
       break;
+    case Outcome::kHidden:
+      ++hidden;
+      break;
     case Outcome::kNotRun:
       ++not_run;
       break;
@@ -185,10 +190,11 @@ void Score::add(const ArmResult& result) {
 }
 
 std::string Score::text() const {
-  const int64_t all = killed + survived + wrong_gate + misnamed + equivalent + not_run;
+  const int64_t all = killed + survived + wrong_gate + misnamed + equivalent + hidden + not_run;
   std::string line = fmt::format(
       "{} arms: {} killed, {} equivalent, {} survived, {} by the wrong gate, {} misnamed", all,
       killed, equivalent, survived, wrong_gate, misnamed);
+  if (hidden > 0) line += fmt::format(", {} hidden", hidden);
   if (not_run > 0) line += fmt::format(", {} not run", not_run);
   return line;
 }

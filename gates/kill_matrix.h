@@ -68,6 +68,7 @@ enum class Outcome : uint8_t {
   kWrongGate,   ///< verdicts other than expected
   kMisnamed,    ///< the diagnosis lacks what it must name
   kEquivalent,  ///< no fault at this shape; all gates green
+  kHidden,      ///< it ran, no gate is red, and on this device it need not: `told` says why
   kNotRun,      ///< on this device: `told` says why
 };
 const char* text(Outcome outcome);
@@ -80,7 +81,7 @@ struct ArmResult {
   std::string told;  ///< its first difference and diagnosis, or why the arm did not run
   double seconds = 0;
 
-  /// Whether the matrix holds: killed, equivalent, or not run on this device.
+  /// Whether the matrix holds: killed, equivalent, hidden, or not run on this device.
   bool as_expected() const;
 };
 
@@ -90,7 +91,8 @@ ArmResult run_arm(const Catalog& clean, const Arm& arm, DeviceKind kind);
 
 /// Counts of a matrix.
 struct Score {
-  int64_t killed = 0, survived = 0, wrong_gate = 0, misnamed = 0, equivalent = 0, not_run = 0;
+  int64_t killed = 0, survived = 0, wrong_gate = 0, misnamed = 0, equivalent = 0, hidden = 0,
+          not_run = 0;
 
   void add(const ArmResult& result);
   /// `612 arms: 570 killed, 42 equivalent, 0 survived, 0 by the wrong gate, 0 misnamed`

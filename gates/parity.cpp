@@ -120,8 +120,8 @@ GateReport lattice(Context& context, const ConsumerSpec& consumer, Dataset& data
   const std::span<const double> y_star = dataset.exact_y(consumer.arithmetic);
   return compared(
       std::move(report), result, compare_elements(dataset.shape(), y_star, {}, result.y),
-      "the planes hold the right bytes and all sums are exact: the consumer reads other "
-      "bytes than its contracts name, or decodes them differently");
+      "the planes hold the mirrors' bytes and all sums are exact: the consumer reads other bytes "
+      "than its contracts name, decodes them differently, or a mirror is wrong itself");
 }
 
 GateReport bound(Context& context, const ConsumerSpec& consumer, Dataset& file,

@@ -70,17 +70,18 @@ TEST(Score, CountsEachOutcome) {
   Score score;
   for (const Outcome outcome :
        {Outcome::kKilled, Outcome::kKilled, Outcome::kSurvived, Outcome::kWrongGate,
-        Outcome::kMisnamed, Outcome::kEquivalent, Outcome::kNotRun}) {
+        Outcome::kMisnamed, Outcome::kEquivalent, Outcome::kHidden, Outcome::kNotRun}) {
     ArmResult result;
     result.outcome = outcome;
     score.add(result);
     EXPECT_EQ(result.as_expected(), outcome == Outcome::kKilled ||
                                         outcome == Outcome::kEquivalent ||
+                                        outcome == Outcome::kHidden ||
                                         outcome == Outcome::kNotRun);
   }
   EXPECT_EQ(score.text(),
-            "7 arms: 2 killed, 1 equivalent, 1 survived, 1 by the wrong gate, 1 misnamed, 1 not "
-            "run");
+            "8 arms: 2 killed, 1 equivalent, 1 survived, 1 by the wrong gate, 1 misnamed, 1 "
+            "hidden, 1 not run");
 }
 
 TEST(AddressMutations, AreEquivalentWhereTheShapeHidesThem) {

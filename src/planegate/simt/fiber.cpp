@@ -29,7 +29,18 @@ size_t mapped_bytes(int lanes) {
 }  // namespace
 
 FiberStacks::~FiberStacks() {
-  if (memory_ != nullptr) munmap(memory_, mapped_bytes(lanes_));
+  release();
+}
+
+void FiberStacks::release() noexcept {
+  if (memory_ == nullptr) return;
+#if defined(PLANEGATE_ASAN)
+  // Whoever gets these addresses next must not find the poison of frames that were.
+  __asan_unpoison_memory_region(memory_, mapped_bytes(lanes_));
+#endif
+  munmap(memory_, mapped_bytes(lanes_));
+  memory_ = nullptr;
+  lanes_ = 0;
 }
 
 void FiberStacks::reserve(int lanes) {
@@ -42,14 +53,10 @@ void FiberStacks::reserve(int lanes) {
 #endif
     return;
   }
-  if (memory_ != nullptr) munmap(memory_, mapped_bytes(lanes_));
-  lanes_ = 0;
+  release();
   void* memory = mmap(nullptr, mapped_bytes(lanes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    memory_ = nullptr;
-    throw std::bad_alloc();
-  }
+  if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<std::byte*>(memory);
   lanes_ = lanes;
   for (int lane = 0; lane < lanes; ++lane) {

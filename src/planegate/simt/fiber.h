@@ -37,6 +37,8 @@ class FiberStacks {
   std::byte* bottom(int lane) const;
 
  private:
+  void release() noexcept;
+
   std::byte* memory_ = nullptr;
   int lanes_ = 0;
 };
