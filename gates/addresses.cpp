@@ -40,8 +40,8 @@ void add_plane(Context& context, const ConsumerSpec& consumer, const FieldUse& u
   const Explanation explanation = explain(tomogram, context.catalog);
   operand.compared += explanation.compared;
   operand.differing += explanation.differing;
-  if (explanation.differing > 0 && (operand.sentence.empty() ||
-                                    (explanation.explained && !operand.explained))) {
+  if (explanation.differing > 0 &&
+      (operand.sentence.empty() || (explanation.explained && !operand.explained))) {
     operand.first = explanation.first;
     operand.sentence = explanation.sentence;
     operand.explained = explanation.explained;

@@ -264,10 +264,10 @@ std::optional<std::string> swizzle_terms(const Catalog& catalog, const Observati
     const auto found = fit(seen, layout);
     if (!found) continue;
     std::vector<std::string> said = {
-        other.bits == 0 ? "strided without the contract's swizzle"
-                        : fmt::format("swizzle xor<{},{},{}>, contract xor<{},{},{}>", other.bits,
-                                      other.base, other.shift, wanted.bits, wanted.base,
-                                      wanted.shift)};
+        other.bits == 0
+            ? "strided without the contract's swizzle"
+            : fmt::format("swizzle xor<{},{},{}>, contract xor<{},{},{}>", other.bits, other.base,
+                          other.shift, wanted.bits, wanted.base, wanted.shift)};
     for (std::string& term : stride_terms(catalog, seen, *found)) said.push_back(std::move(term));
     return joined(said);
   }
@@ -348,9 +348,9 @@ Explanation explain(const Tomogram& tomogram, const Catalog& catalog) {
         explanation.first = first_text(seen, differing.front());
         const auto terms = explanation_of(catalog, seen);
         explanation.explained = terms.has_value();
-        explanation.sentence = fmt::format(
-            "{} of {}: {}", seen.field.name, tomogram.plane->name,
-            terms.value_or("no strided map; first break at " + explanation.first));
+        explanation.sentence =
+            fmt::format("{} of {}: {}", seen.field.name, tomogram.plane->name,
+                        terms.value_or("no strided map; first break at " + explanation.first));
       }
       explanation.compared += static_cast<int64_t>(tomogram.probes.size());
       explanation.differing += static_cast<int64_t>(differing.size());

@@ -71,8 +71,11 @@ TEST(Catalog, ReplacesMirrorsByPlaneAndFormatsByName) {
   catalog.add(MirrorSpec{"q6_K", &raw(), {}});
   catalog.replace(MirrorSpec{"q8_0", &raw(), {}});
   EXPECT_EQ(catalog.mirror(raw()).from, "q8_0");
-  EXPECT_THAT([&] { catalog.replace(MirrorSpec{"q6_K", &w_exp(), {}}); },
-              ThrowsMessage<ContractError>("mirror of plane=w_exp: not registered"));
+  EXPECT_THAT(
+      [&] {
+        catalog.replace(MirrorSpec{"q6_K", &w_exp(), {}});
+      },
+      ThrowsMessage<ContractError>("mirror of plane=w_exp: not registered"));
   FormatOracle format;
   format.format = "q6_K";
   catalog.add(format);

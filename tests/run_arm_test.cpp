@@ -76,8 +76,7 @@ TEST(Score, CountsEachOutcome) {
     score.add(result);
     EXPECT_EQ(result.as_expected(), outcome == Outcome::kKilled ||
                                         outcome == Outcome::kEquivalent ||
-                                        outcome == Outcome::kHidden ||
-                                        outcome == Outcome::kNotRun);
+                                        outcome == Outcome::kHidden || outcome == Outcome::kNotRun);
   }
   EXPECT_EQ(score.text(),
             "8 arms: 2 killed, 1 equivalent, 1 survived, 1 by the wrong gate, 1 misnamed, 1 "

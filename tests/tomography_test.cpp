@@ -95,7 +95,8 @@ Tomogram permuted() {
   for (int64_t row = 0; row < 8; ++row) {
     for (const int64_t k : {0, 1, 255, 256, 300}) {
       tomogram.probes.push_back({row, k});
-      tomogram.fields[0].offset_bits.push_back({8 * ((row ^ (row >= 4 ? 1 : 0)) * 512 + k), 0, 0, 0});
+      tomogram.fields[0].offset_bits.push_back(
+          {8 * ((row ^ (row >= 4 ? 1 : 0)) * 512 + k), 0, 0, 0});
     }
   }
   return tomogram;
