@@ -46,6 +46,18 @@ TEST(CompareBytes, SeesEverySingleByte) {
   }
 }
 
+TEST(CompareBytes, SeesBytesWhereverAThreadsShareBegins) {
+  const Shape shape(257, 512, 1);
+  const std::vector<std::byte> want(static_cast<size_t>(w_exp().size_bytes(shape)));
+  for (size_t block = size_t{1} << 10; block < want.size(); block *= 2) {
+    std::vector<std::byte> have = want;
+    for (const size_t at : {block - 1, block, want.size() - 1}) have[at] = std::byte{1};
+    const Difference difference = compare_bytes(w_exp(), shape, want, have);
+    EXPECT_EQ(difference.count, 3) << block;
+    EXPECT_TRUE(difference.first.starts_with("byte " + std::to_string(block - 1) + " ="));
+  }
+}
+
 TEST(CompareBytes, RefusesPlanesOfOtherSizes) {
   std::vector<std::byte> shorter = plane();
   shorter.pop_back();
