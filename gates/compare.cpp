@@ -18,11 +18,14 @@ constexpr uint32_t kUnwrittenBits = 0xFFFFFFFFu;
 /// Indices that one thread looks at in one go; blocks that `alike` knows to be equal are passed
 /// over at the speed of memory.
 constexpr int64_t kBlock = int64_t{1} << 14;
+/// Bytes shown around a first difference.
+constexpr int64_t kWindowBytes = 16;
 
 /// Counts, finds the first and fingerprints the indices in [0, n) at which `differs`.
-/// `alike(begin, end)`: none of these differs. `value` is what the fingerprint takes from an index.
+/// `alike(begin, end)`: none of these differs. `value` is what the fingerprint takes from an index,
+/// which counts from `origin`.
 template <class Alike, class Differs, class Value>
-Difference scan(int64_t n, Alike alike, Differs differs, Value value) {
+Difference scan(int64_t n, Alike alike, Differs differs, Value value, int64_t origin = 0) {
   int64_t count = 0;
   int64_t first = n;
   uint64_t fingerprint = 0;
@@ -34,7 +37,7 @@ Difference scan(int64_t n, Alike alike, Differs differs, Value value) {
       if (!differs(i)) continue;
       ++count;
       first = std::min(first, i);
-      fingerprint += mix(mix(static_cast<uint64_t>(i)) ^ value(i));
+      fingerprint += mix(mix(static_cast<uint64_t>(origin + i)) ^ value(i));
     }
   }
   Difference difference;
@@ -57,10 +60,10 @@ int64_t first_index(const Difference& difference) {
   return std::stoll(difference.first);
 }
 
-std::string window(std::span<const std::byte> bytes, int64_t first, int64_t marked) {
+/// The byte `marked` in brackets.
+std::string window(std::span<const std::byte> bytes, int64_t marked) {
   std::string out;
-  const int64_t last = std::min<int64_t>(first + 16, static_cast<int64_t>(bytes.size()));
-  for (int64_t i = first; i < last; ++i) {
+  for (int64_t i = 0; i < std::ssize(bytes); ++i) {
     const auto byte = static_cast<unsigned>(bytes[static_cast<size_t>(i)]);
     const std::string value = fmt::format("{:02x}", byte);
     out += i == marked ? "[" + value + "]" : " " + value + " ";
@@ -113,23 +116,58 @@ void require_apart(const char* reference, std::span<const T> want, std::span<con
 
 }  // namespace
 
+ByteComparison::ByteComparison(const Contract& contract, const Shape& shape,
+                               std::span<const std::byte> want)
+    : contract_(contract), shape_(shape), want_(want) {}
+
+int64_t ByteComparison::window_begin() const {
+  return std::max<int64_t>(0, std::min(first_ - 4, std::ssize(want_) - kWindowBytes));
+}
+
+void ByteComparison::add(std::span<const std::byte> have) {
+  const int64_t begin = added_;
+  require(std::ssize(have) <= std::ssize(want_) - begin, "bytes", begin + std::ssize(have),
+          fmt::format("{} as in the mirror", want_.size()));
+  require_apart("want", want_, have);
+  const auto want = want_.subspan(static_cast<size_t>(begin), have.size());
+  added_ += std::ssize(have);
+  const Difference found = scan(
+      std::ssize(have), same_bits(want, have),
+      [&](int64_t i) { return want[static_cast<size_t>(i)] != have[static_cast<size_t>(i)]; },
+      [&](int64_t i) { return static_cast<uint64_t>(have[static_cast<size_t>(i)]); }, begin);
+  if (found.count > 0 && difference_.count == 0) {
+    first_ = begin + first_index(found);
+    const auto wanted = want_.subspan(static_cast<size_t>(window_begin()));
+    window_.assign(wanted.begin(), wanted.begin() + std::min(kWindowBytes, std::ssize(wanted)));
+  }
+  difference_.count += found.count;
+  difference_.fingerprint += found.fingerprint;
+  // Up to the first difference the window holds what was wanted, behind it what came.
+  for (int64_t i = 0; i < std::ssize(window_); ++i) {
+    const int64_t at = window_begin() + i - begin;
+    if (at < 0 || at >= std::ssize(have)) continue;
+    window_[static_cast<size_t>(i)] = have[static_cast<size_t>(at)];
+  }
+}
+
+Difference ByteComparison::finish() {
+  require(added_ == std::ssize(want_), "bytes", added_,
+          fmt::format("{} as in the mirror", want_.size()));
+  if (difference_.count == 0) return difference_;
+  const int64_t begin = window_begin();
+  difference_.first =
+      fmt::format("byte {} = {}", first_, coordinate_text(contract_, shape_, first_));
+  difference_.want =
+      window(want_.subspan(static_cast<size_t>(begin), window_.size()), first_ - begin);
+  difference_.have = window(window_, first_ - begin);
+  return difference_;
+}
+
 Difference compare_bytes(const Contract& contract, const Shape& shape,
                          std::span<const std::byte> want, std::span<const std::byte> have) {
-  const auto n = static_cast<int64_t>(want.size());
-  require(want.size() == have.size(), "bytes", static_cast<long long>(have.size()),
-          fmt::format("{} as in the mirror", want.size()));
-  require_apart("want", want, have);
-  Difference difference = scan(
-      n, same_bits(want, have),
-      [&](int64_t i) { return want[static_cast<size_t>(i)] != have[static_cast<size_t>(i)]; },
-      [&](int64_t i) { return static_cast<uint64_t>(have[static_cast<size_t>(i)]); });
-  if (difference.count == 0) return difference;
-  const int64_t first = first_index(difference);
-  const int64_t begin = std::max<int64_t>(0, std::min(first - 4, n - 16));
-  difference.first = fmt::format("byte {} = {}", first, coordinate_text(contract, shape, first));
-  difference.want = window(want, begin, first);
-  difference.have = window(have, begin, first);
-  return difference;
+  ByteComparison comparison(contract, shape, want);
+  comparison.add(have);
+  return comparison.finish();
 }
 
 Difference compare_elements(const Shape& shape, std::span<const double> want,

@@ -16,6 +16,30 @@ namespace planegate::gates {
 Difference compare_bytes(const Contract& contract, const Shape& shape,
                          std::span<const std::byte> want, std::span<const std::byte> have);
 
+/// compare_bytes() of a range that comes piece by piece, from its first byte to its last: a copy
+/// can go on while what has come is compared.
+class ByteComparison {
+ public:
+  /// `want` must live until finish(). @pre want.size() == contract.size_bytes(shape)
+  ByteComparison(const Contract& contract, const Shape& shape, std::span<const std::byte> want);
+
+  /// The bytes that follow those added before. @throws ContractError as compare_bytes().
+  void add(std::span<const std::byte> have);
+  /// @throws ContractError unless as many bytes were added as were wanted.
+  Difference finish();
+
+ private:
+  int64_t window_begin() const;
+
+  const Contract& contract_;
+  Shape shape_;
+  std::span<const std::byte> want_;
+  int64_t added_ = 0;
+  int64_t first_ = 0;
+  Difference difference_;
+  std::vector<std::byte> window_;  ///< what came around the first difference
+};
+
 /// Every element of Y (nt, od) against Y*: equal in value to the f32 that y* is, or, with a bound,
 /// |y - y*| <= bound. NaN and elements that were never written differ.
 /// @pre want.size() == have.size() == nt*od; bound is empty or of that size; have shares no byte

@@ -54,10 +54,10 @@ GateReport readback_gate(const Context& context, const PlaneUnderTest& plane,
   GateReport report = started_plane(context, "readback", contract, tensor, shape);
   if (context.device.kind() == DeviceKind::kHost) report.device = "host (model)";
   const auto same = [&](const StoredPlane& stored) {
-    std::vector<std::byte> back(plane.mirror.bytes().size());
-    context.device.read_back(stored.buffer, back);
-    context.device.synchronise();
-    return compare_bytes(contract, shape, plane.mirror.bytes(), back);
+    ByteComparison comparison(contract, shape, plane.mirror.bytes());
+    context.device.scan(stored.buffer,
+                        [&](std::span<const std::byte> piece) { comparison.add(piece); });
+    return comparison.finish();
   };
   const StoredPlane& stored =
       file.store().add(file.tensor_of(contract), contract, shape, plane.trusted());

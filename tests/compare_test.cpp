@@ -58,6 +58,36 @@ TEST(CompareBytes, SeesBytesWhereverAThreadsShareBegins) {
   }
 }
 
+TEST(ByteComparison, SaysOfPiecesWhatIsSaidOfTheWhole) {
+  const std::vector<std::byte> want = plane();
+  for (const size_t first : {size_t{0}, size_t{3}, size_t{500}, want.size() - 2}) {
+    std::vector<std::byte> have = want;
+    for (size_t at = first; at < want.size(); at += 100) have[at] ^= std::byte{0x80};
+    const Difference whole = compare_bytes(w_exp(), kShape, want, have);
+    for (const size_t step : {size_t{1}, size_t{7}, size_t{512}}) {
+      ByteComparison comparison(w_exp(), kShape, want);
+      for (size_t at = 0; at < have.size(); at += step) {
+        comparison.add(std::span(have).subspan(at, std::min(step, have.size() - at)));
+      }
+      const Difference pieces = comparison.finish();
+      EXPECT_EQ(pieces.count, whole.count);
+      EXPECT_EQ(pieces.first, whole.first);
+      EXPECT_EQ(pieces.want, whole.want);
+      EXPECT_EQ(pieces.have, whole.have);
+      EXPECT_EQ(pieces.fingerprint, whole.fingerprint);
+    }
+  }
+}
+
+TEST(ByteComparison, RefusesMoreOrFewerBytesThanWereWanted) {
+  const std::vector<std::byte> want = plane();
+  const std::vector<std::byte> have = want;
+  ByteComparison comparison(w_exp(), kShape, want);
+  comparison.add(std::span(have).first(10));
+  EXPECT_THROW((void)comparison.finish(), ContractError);
+  EXPECT_THROW(comparison.add(have), ContractError);
+}
+
 TEST(CompareBytes, RefusesPlanesOfOtherSizes) {
   std::vector<std::byte> shorter = plane();
   shorter.pop_back();

@@ -185,6 +185,30 @@ TEST_F(CudaDeviceTest, CopiesMoreThanTheRingHoldsBothWays) {
   EXPECT_TRUE(target == source);
 }
 
+TEST_F(CudaDeviceTest, ScansEveryByteInOrderWhateverItsSize) {
+  for (const int64_t size_bytes :
+       {int64_t{1}, CudaDevice::kSmallBytes, CudaDevice::kChunkBytes, kRing + 12345, 3 * kRing}) {
+    const DeviceBuffer buffer = device_->allocate("plane", size_bytes);
+    const auto source = bytes_of(size_bytes, 5);
+    device_->upload(buffer, source);
+    std::vector<std::byte> seen;
+    device_->scan(buffer, [&](std::span<const std::byte> piece) {
+      EXPECT_LE(std::ssize(piece), CudaDevice::kChunkBytes);
+      seen.insert(seen.end(), piece.begin(), piece.end());
+    });
+    EXPECT_TRUE(seen == source) << size_bytes;
+  }
+}
+
+TEST_F(CudaDeviceTest, ScanThatIsGivenUpLeavesTheDeviceUsable) {
+  const DeviceBuffer buffer = device_->allocate("plane", 2 * kRing);
+  const auto source = bytes_of(2 * kRing, 6);
+  device_->upload(buffer, source);
+  EXPECT_THROW(device_->scan(buffer, [](auto) { throw std::runtime_error("enough"); }),
+               std::runtime_error);
+  EXPECT_TRUE(content(buffer) == source);
+}
+
 TEST_F(CudaDeviceTest, ReadBacksLandThoughLaterOnesNeedTheirChunks) {
   const DeviceBuffer buffer = device_->allocate("plane", 100);
   std::vector<std::vector<std::byte>> targets(3 * CudaDevice::kChunks, std::vector<std::byte>(100));

@@ -121,6 +121,18 @@ TEST(HostDevice, UploadLandsOnlyWhenTheStreamRuns) {
   EXPECT_THAT(device.resolve(buffer.address()), ::testing::ElementsAreArray(source));
 }
 
+TEST(HostDevice, ScansEveryByteInOrder) {
+  HostDevice device;
+  const DeviceBuffer buffer = device.allocate("plane", kRing + 12345);
+  const auto source = bytes_of(kRing + 12345, 5);
+  device.upload(buffer, source);
+  std::vector<std::byte> seen;
+  device.scan(buffer, [&](std::span<const std::byte> piece) {
+    seen.insert(seen.end(), piece.begin(), piece.end());
+  });
+  EXPECT_TRUE(seen == source);
+}
+
 TEST(HostDevice, ReadBackHoldsPoisonUntilTheStreamRuns) {
   HostDevice device;
   const DeviceBuffer buffer = device.allocate("plane", 5000);

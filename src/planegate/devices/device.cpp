@@ -34,6 +34,14 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   return *this;
 }
 
+void Device::scan(const DeviceBuffer& from,
+                  const std::function<void(std::span<const std::byte>)>& on_piece) {
+  std::vector<std::byte> bytes(static_cast<size_t>(from.size_bytes()));
+  read_back(from, bytes);
+  synchronise();
+  on_piece(bytes);
+}
+
 std::vector<std::optional<GuardBreach>> Device::breached_guards(
     std::span<const DeviceBuffer* const> buffers) {
   std::vector<std::optional<GuardBreach>> breaches;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -84,6 +85,12 @@ class Device {
   /// than the ring of chunks lands in part before) and where the stream failed, for good.
   /// @pre to.size() == from.size_bytes(); `to` lives until synchronise() has returned.
   virtual void read_back(const DeviceBuffer& from, std::span<std::byte> to) = 0;
+  /// Reads a buffer back piece by piece, in order, and calls `on_piece` with each while the next
+  /// are on their way. Pieces lie in pinned memory and are gone when the call returns.
+  /// Synchronises.
+  /// @throws as synchronise(), and what on_piece() throws.
+  virtual void scan(const DeviceBuffer& from,
+                    const std::function<void(std::span<const std::byte>)>& on_piece);
   /// Waits for everything so far. @throws what the work threw: DeviceError, SimtFault.
   virtual void synchronise() = 0;
   /// Compares both guard zones of a buffer with their fill. Synchronises.
