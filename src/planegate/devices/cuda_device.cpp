@@ -279,32 +279,6 @@ void CudaDevice::read_back(const DeviceBuffer& from, std::span<std::byte> to) {
   }
 }
 
-void CudaDevice::scan(const DeviceBuffer& from,
-                      const std::function<void(std::span<const std::byte>)>& on_piece) {
-  require_own(from);
-  synchronise();
-  const int64_t pieces = (from.size_bytes() + kChunkBytes - 1) / kChunkBytes;
-  std::array<Chunk*, kChunks> chunks{};
-  const auto bytes = [&](int64_t i) {
-    return std::min(kChunkBytes, from.size_bytes() - i * kChunkBytes);
-  };
-  const auto request = [&](int64_t i) {
-    Chunk& chunk = acquire();
-    chunks[static_cast<size_t>(i % kChunks)] = &chunk;
-    PLANEGATE_CUDA_CHECK(cudaMemcpyAsync(chunk.pinned, pointer(from.address()) + i * kChunkBytes,
-                                         static_cast<size_t>(bytes(i)), cudaMemcpyDeviceToHost,
-                                         stream_));
-    PLANEGATE_CUDA_CHECK(cudaEventRecord(chunk.landed, stream_));
-  };
-  for (int64_t i = 0; i < std::min<int64_t>(pieces, kChunks); ++i) request(i);
-  for (int64_t i = 0; i < pieces; ++i) {
-    const Chunk& chunk = *chunks[static_cast<size_t>(i % kChunks)];
-    PLANEGATE_CUDA_CHECK(cudaEventSynchronize(chunk.landed));
-    on_piece({chunk.pinned, static_cast<size_t>(bytes(i))});
-    if (i + kChunks < pieces) request(i + kChunks);
-  }
-}
-
 void CudaDevice::drop_landings() {
   for (Chunk& chunk : ring_) chunk.landings.clear();
   fills_.clear();

@@ -77,8 +77,6 @@ class CudaDevice : public Device {
   void fill(const DeviceBuffer& to, std::byte value) override;
   void upload(const DeviceBuffer& to, std::span<const std::byte> from) override;
   void read_back(const DeviceBuffer& from, std::span<std::byte> to) override;
-  void scan(const DeviceBuffer& from,
-            const std::function<void(std::span<const std::byte>)>& on_piece) override;
   void synchronise() override;
   std::optional<GuardBreach> breached_guard(const DeviceBuffer& buffer) override;
   std::vector<std::optional<GuardBreach>> breached_guards(
