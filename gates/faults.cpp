@@ -54,12 +54,6 @@ class TamperingDevice final : public Base {
     if (tampering_.read_back) landing_.push_back({from.name(), nth, to});
   }
 
-  /// By read_back(), which may be tampered with.
-  void scan(const DeviceBuffer& from,
-            const std::function<void(std::span<const std::byte>)>& on_piece) override {
-    Device::scan(from, on_piece);
-  }
-
   void synchronise() override {
     const std::vector<Landing> landed = std::exchange(landing_, {});
     Base::synchronise();

@@ -85,9 +85,8 @@ class Device {
   /// than the ring of chunks lands in part before) and where the stream failed, for good.
   /// @pre to.size() == from.size_bytes(); `to` lives until synchronise() has returned.
   virtual void read_back(const DeviceBuffer& from, std::span<std::byte> to) = 0;
-  /// Reads a buffer back piece by piece, in order, and calls `on_piece` with each while the next
-  /// are on their way. Pieces lie in pinned memory and are gone when the call returns.
-  /// Synchronises.
+  /// Reads a buffer back and calls `on_piece` with its bytes, in order, in one piece or several. A
+  /// piece is gone when the call returns. Synchronises.
   /// @throws as synchronise(), and what on_piece() throws.
   virtual void scan(const DeviceBuffer& from,
                     const std::function<void(std::span<const std::byte>)>& on_piece);
