@@ -95,20 +95,13 @@ std::vector<int64_t> smaller_values(const std::vector<int64_t>& sorted, int64_t 
 
 }  // namespace
 
-const FormatOracle& activation_format(const Catalog& catalog) {
-  for (const FormatOracle& format : catalog.formats()) {
-    if (format.role == Role::kActivations) return format;
-  }
-  throw ContractError("activations", "none", "a registered activation format");
-}
-
 Generator::Generator(const Catalog& catalog, std::string format,
                      const std::vector<std::string>& consumers, const Limits& limits, uint64_t seed)
     : format_(std::move(format)), max_tiles_(limits.max_tiles), seed_(seed) {
   const FormatOracle* oracle = catalog.format(format_);
   if (oracle == nullptr) throw ContractError("format", format_, "not registered");
   weights_ = data_names(*oracle);
-  activations_ = data_names(activation_format(catalog));
+  activations_ = data_names(catalog.activations());
   for (const ConsumerSpec& consumer : catalog.consumers()) {
     const bool named = consumers.empty() || std::find(consumers.begin(), consumers.end(),
                                                       consumer.name) != consumers.end();

@@ -59,7 +59,4 @@ class Generator {
   uint64_t seed_;
 };
 
-/// The activation format of a catalog. @throws ContractError where there is none.
-const FormatOracle& activation_format(const Catalog& catalog);
-
 }  // namespace planegate::fuzz

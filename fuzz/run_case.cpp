@@ -91,7 +91,7 @@ std::vector<GateReport> run_case(const Catalog& catalog, Device& device, const C
                                  const std::vector<const ConsumerSpec*>& consumers) {
   const FormatOracle* weights = catalog.format(c.format);
   if (weights == nullptr) throw UnknownKnob("format", c.format + " is not registered");
-  const FormatOracle& activations = activation_format(catalog);
+  const FormatOracle& activations = catalog.activations();
   const OrderScope order(device, c);
   gates::Context context{catalog, device, c.seed};
   const std::string text = fmt::format("weights {}, activations {}, seed {}", c.knobs.weights,

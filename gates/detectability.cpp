@@ -113,13 +113,6 @@ LaunchFn without_tail(LaunchFn whole) {
   };
 }
 
-const FormatOracle& activation_format(const Catalog& catalog) {
-  for (const FormatOracle& format : catalog.formats()) {
-    if (format.role == Role::kActivations) return format;
-  }
-  throw ContractError("activations", "none", "a registered activation format");
-}
-
 /// One consumer's faults on one dataset after the other.
 class Planting {
  public:
@@ -131,7 +124,7 @@ class Planting {
         parts_(parts),
         on_stage_(on_stage),
         weights_(*context.catalog.format(consumer.format)),
-        activations_(activation_format(context.catalog)),
+        activations_(context.catalog.activations()),
         places_(places_of(consumer, shape, context.seed)) {
     result_.consumer = consumer.name;
     result_.shape = shape;

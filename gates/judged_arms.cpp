@@ -13,13 +13,6 @@ namespace {
 constexpr const char* kWeights = "sample.weight";
 constexpr const char* kActivations = "x of sample.weight";
 
-const FormatOracle& activation_format(const Catalog& catalog) {
-  for (const FormatOracle& format : catalog.formats()) {
-    if (format.role == Role::kActivations) return format;
-  }
-  throw ContractError("activations", "none", "a registered activation format");
-}
-
 RawTensor f32_of(const Problem& problem, const Shape& shape) {
   return {kActivations, "f32", shape, std::as_bytes(std::span(problem.x))};
 }
@@ -103,7 +96,7 @@ const Problem& IncumbentBench::problem(const FormatOracle& format, const Shape& 
   made.weights.resize(static_cast<size_t>(format.size_bytes(shape)));
   format.sample(shape, 1, made.weights);
   made.x = sample_activations(shape, 1);
-  const FormatOracle& activations = activation_format(clean_);
+  const FormatOracle& activations = clean_.activations();
   const std::vector<std::byte> encoded = activations.quantise(f32_of(made, shape));
   made.reference = oracle::gemm(format, {kWeights, format.format, shape, made.weights}, activations,
                                 {kActivations, activations.format, shape, encoded}, Arithmetic{});

@@ -115,11 +115,10 @@ class Observer {
   using Offsets = std::vector<std::array<int64_t, 4>>;
 
   const FormatOracle& format_of(Role role) const {
-    for (const FormatOracle& format : context_.catalog.formats()) {
-      const bool ours = role == Role::kActivations || format.format == consumer_.format;
-      if (format.role == role && ours) return format;
-    }
-    throw ContractError("format", consumer_.format, "not registered");
+    if (role == Role::kActivations) return context_.catalog.activations();
+    const FormatOracle* format = context_.catalog.format(consumer_.format);
+    if (format == nullptr) throw ContractError("format", consumer_.format, "not registered");
+    return *format;
   }
   std::string tensor_of(const Contract& plane) const {
     return plane.role == Role::kWeights ? kWeights : kActivations;

@@ -32,7 +32,7 @@ class TensorRun {
         on_report_(on_report),
         on_stage_(on_stage),
         weight_format_(format(weights.format)),
-        activation_format_(activation_format()) {
+        activation_format_(context.catalog.activations()) {
     select();
   }
 
@@ -58,13 +58,6 @@ class TensorRun {
     const FormatOracle* found = context_.catalog.format(name);
     if (found == nullptr) throw ContractError("format", name, "not registered");
     return *found;
-  }
-
-  const FormatOracle& activation_format() const {
-    for (const FormatOracle& candidate : context_.catalog.formats()) {
-      if (candidate.role == Role::kActivations) return candidate;
-    }
-    throw ContractError("activations", "none", "a registered activation format");
   }
 
   /// Consumers by name, then the planes that were named or that the consumers read.

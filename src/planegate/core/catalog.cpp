@@ -86,6 +86,13 @@ std::vector<const Contract*> Catalog::planes() const {
 const FormatOracle* Catalog::format(std::string_view name) const {
   return find_by(formats_, kFormatName, name);
 }
+const FormatOracle& Catalog::activations() const {
+  for (const FormatOracle& format : formats_) {
+    if (format.role == Role::kActivations) return format;
+  }
+  throw ContractError("activations", "none", "a registered activation format");
+}
+
 const ConsumerSpec* Catalog::consumer(std::string_view name) const {
   return find_by(consumers_, kConsumerName, name);
 }

@@ -34,6 +34,8 @@ class Catalog {
   std::vector<const Contract*> planes() const;
   /// Null when there is none.
   const FormatOracle* format(std::string_view name) const;
+  /// The one format of activations. @throws ContractError when none is registered.
+  const FormatOracle& activations() const;
   const ConsumerSpec* consumer(std::string_view name) const;
   /// The consumers of `format` that are meant for `shape`, best first.
   std::vector<const ConsumerSpec*> preference(std::string_view format, const Shape& shape) const;
