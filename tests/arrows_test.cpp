@@ -41,7 +41,8 @@ const std::map<std::string, Names> kMayUse = {
     {"mutants",
      {"core", "formats", "producers", "devices", "store", "simt", "kernels", "oracle of a format",
       "gates", "catalog"}},
-    {"cli", {"core", "gguf", "devices", "gates", "catalog", "fuzz", "mutants"}},
+    {"perf", {"core", "devices", "store", "simt", "oracle", "gates"}},
+    {"cli", {"core", "gguf", "devices", "gates", "catalog", "fuzz", "mutants", "perf"}},
     {"fuzz",
      {"core", "gguf", "devices", "store", "simt", "oracle", "gates", "catalog", "tests",
       "test library"}},
@@ -55,6 +56,7 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& pr
 /// The component of `planegate/core/shape.h`, `gates/verify.h`; empty for what is no project file.
 std::string component(std::string file) {
   if (file.starts_with("src/")) file.erase(0, 4);
+  if (file.starts_with("gates/perf/")) return "perf";
   const bool in_library = file.starts_with("planegate/");
   if (in_library) file.erase(0, std::string("planegate/").size());
   const std::string folder = file.substr(0, std::min(file.find('/'), file.size()));
@@ -242,7 +244,9 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"gates/parity.cpp", "<planegate/formats/q6_k/contracts.h>",
                 "gates <- formats (planegate/formats/q6_k/contracts.h)"},
         Planted{"gates/perf/token.cpp", "\"oracle/q6_k/q6_k.h\"",
-                "gates <- oracle of a format (oracle/q6_k/q6_k.h)"},
+                "perf <- oracle of a format (oracle/q6_k/q6_k.h)"},
+        Planted{"gates/verify.cpp", "\"gates/perf/ledger.h\"",
+                "gates <- perf (gates/perf/ledger.h)"},
         Planted{"gates/verify.cpp", "\"catalog/catalog.h\"",
                 "gates <- catalog (catalog/catalog.h)"},
         Planted{"gates/verify.cpp", "<gtest/gtest.h>", "gates <- test library (gtest/gtest.h)"},

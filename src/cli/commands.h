@@ -83,6 +83,22 @@ struct MutantsArguments {
   std::optional<int64_t> judge_arm;  ///< only what the judges say of this one, for judged_apart()
 };
 
+struct LedgerArguments {
+  std::string path;
+  bool markdown = false;
+  bool waiting = false;  ///< only what waits, and for what
+  std::string svg;       ///< empty: no plot
+  bool add = false;      ///< append the entry of the members below
+  std::string mechanism, a, b, device, workload, budget;
+  std::string kernel, wall;  ///< `PERCENT,LOW,HIGH`; empty: not measured
+  std::optional<double> bar_percent;
+  std::optional<int64_t> vram_delta_bytes;
+  int64_t pairs = 0;
+  std::string comparison = "undecided";
+  std::string verdict = "measured-only";
+  std::string retry_when;
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
@@ -94,6 +110,7 @@ ExitCode detect(const DetectArguments& arguments);
 ExitCode fuzz_cases(const FuzzArguments& arguments);
 ExitCode replay(const ReplayArguments& arguments);
 ExitCode mutants(const MutantsArguments& arguments);
+ExitCode ledger(const LedgerArguments& arguments);
 
 /// What `explain` prints.
 /// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does

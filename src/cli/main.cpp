@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/ledger_options.h"
 #include "cli/sample_model.h"
 
 namespace planegate::cli {
@@ -167,6 +168,7 @@ ExitCode run(int argc, char** argv) {
   FuzzArguments fuzz_arguments;
   ReplayArguments replay_arguments;
   MutantsArguments mutants_arguments;
+  LedgerArguments ledger_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -196,6 +198,9 @@ ExitCode run(int argc, char** argv) {
   auto* mutants_app = app.add_subcommand(
       "mutants", "plant every fault of the corpus: which gate is red, and what it is called");
   add_mutants(*mutants_app, mutants_arguments);
+  auto* ledger_app = app.add_subcommand(
+      "ledger", "what was tried for speed, with intervals, and what became of it");
+  add_ledger(*ledger_app, ledger_arguments);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -218,6 +223,7 @@ ExitCode run(int argc, char** argv) {
   if (fuzz_app->parsed()) return fuzz_cases(fuzz_arguments);
   if (replay_app->parsed()) return replay(replay_arguments);
   if (mutants_app->parsed()) return mutants(mutants_arguments);
+  if (ledger_app->parsed()) return ledger(ledger_arguments);
   return demo(demo_arguments);
 }
 
