@@ -99,6 +99,18 @@ struct LedgerArguments {
   std::string retry_when;
 };
 
+struct AttributeArguments {
+  std::string from, raw;             ///< the pages of one launch
+  std::vector<std::string> against;  ///< none, or the pages of the variant after: source, raw
+  double work = 1, against_work = 1;
+  int64_t top = 20;      ///< instructions to list
+  std::string consumer;  ///< profile this one instead
+  std::optional<int64_t> od, id, nt;
+  std::string ncu = "ncu";
+  std::string kernel = "kernel_entry";
+  bool one_launch = false;  ///< what the profiler runs
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
@@ -111,6 +123,7 @@ ExitCode fuzz_cases(const FuzzArguments& arguments);
 ExitCode replay(const ReplayArguments& arguments);
 ExitCode mutants(const MutantsArguments& arguments);
 ExitCode ledger(const LedgerArguments& arguments);
+ExitCode attribute(const AttributeArguments& arguments);
 
 /// What `explain` prints.
 /// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does

@@ -10,6 +10,7 @@
 #include <planegate/devices/device.h>
 #include <planegate/gguf/error.h>
 
+#include "cli/attribute_options.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/ledger_options.h"
@@ -169,6 +170,7 @@ ExitCode run(int argc, char** argv) {
   ReplayArguments replay_arguments;
   MutantsArguments mutants_arguments;
   LedgerArguments ledger_arguments;
+  AttributeArguments attribute_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -201,6 +203,9 @@ ExitCode run(int argc, char** argv) {
   auto* ledger_app = app.add_subcommand(
       "ledger", "what was tried for speed, with intervals, and what became of it");
   add_ledger(*ledger_app, ledger_arguments);
+  auto* attribute_app = app.add_subcommand(
+      "attribute", "what the warps of a launch wait for, from samples of the program counter");
+  add_attribute(*attribute_app, attribute_arguments);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -224,6 +229,7 @@ ExitCode run(int argc, char** argv) {
   if (replay_app->parsed()) return replay(replay_arguments);
   if (mutants_app->parsed()) return mutants(mutants_arguments);
   if (ledger_app->parsed()) return ledger(ledger_arguments);
+  if (attribute_app->parsed()) return attribute(attribute_arguments);
   return demo(demo_arguments);
 }
 
