@@ -84,6 +84,10 @@ ExitCode fuzz_cases(const FuzzArguments& arguments) {
   const Catalog catalog = arguments.known_bad ? catalog_with_known_bad() : shipped_catalog();
   require_consumers(catalog, arguments.consumers);
   require_folder(arguments.out);
+  if (arguments.seconds && !(*arguments.seconds > 0)) {
+    throw CommandError(kWrongUse,
+                       fmt::format("--seconds {}: must be a number above 0", *arguments.seconds));
+  }
   const fuzz::Shard shard = settings(fuzz::shard_from_environment);
   const fuzz::Generator generator = settings([&] {
     return fuzz::Generator(catalog, kFormat, arguments.consumers,
