@@ -1,7 +1,10 @@
 #include "fuzz/case_file.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -69,9 +72,27 @@ Schedule::Order order_of(const std::string& name) {
                       fmt::format("\"{}\" is not ascending, descending or random", name));
 }
 
+/// Throws for a member that an object has twice: the parser would keep the last.
+class NoMemberTwice {
+ public:
+  bool operator()(int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) names_.emplace_back();
+    if (event == Json::parse_event_t::object_end) names_.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !names_.back().insert(value.get<std::string>()).second) {
+      throw CaseFileError(value.get<std::string>(), "is given twice");
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> names_;  ///< by depth
+};
+
 Json parsed(std::string_view text) {
   try {
-    return Json::parse(text);
+    NoMemberTwice no_member_twice;
+    return Json::parse(text, std::ref(no_member_twice));
   } catch (const Json::parse_error& error) {
     throw CaseFileError("file", fmt::format("must be JSON; it breaks at byte {}", error.byte));
   }
@@ -85,7 +106,23 @@ Shape shape_of(const Json& json) {
     throw CaseFileError("shape.id", fmt::format("{} is not a multiple of 256", id));
   }
   const int64_t od = shape.number<int64_t>("od", 1, kMost);
-  return Shape(od, id, shape.number<int64_t>("nt", 1, kMost));
+  const auto nt = shape.number<int64_t>("nt", 1, kMost);
+  constexpr int64_t kMostElems = int64_t{1} << 28, kMostTerms = int64_t{1} << 36;
+  for (const auto& [what, elems] :
+       {std::pair{"od*id", od * id}, {"nt*id", nt * id}, {"nt*od", nt * od}}) {
+    if (elems <= kMostElems) continue;
+    throw CaseFileError("shape", fmt::format("{} is {}; must be at most 2^28", what, elems));
+  }
+  if (od * id > kMostTerms / nt) {
+    throw CaseFileError("shape", "od*id*nt must be at most 2^36");
+  }
+  return Shape(od, id, nt);
+}
+
+/// `value` of member `name`. @throws CaseFileError where it is none of `known`.
+std::string one_of(const char* name, std::string value, const Names& known) {
+  if (std::find(known.begin(), known.end(), value) != known.end()) return value;
+  throw CaseFileError(name, fmt::format("\"{}\" is not {}", value, fmt::join(known, " or ")));
 }
 
 Knobs knobs_of(const Json& json) {
@@ -150,9 +187,9 @@ CaseFile from_json(std::string_view text) {
   file.c.seed = reader.number<uint64_t>("seed", 0, std::numeric_limits<uint64_t>::max());
   file.c.knobs = knobs_of(reader.member("knobs"));
   file.consumer = reader.text("consumer");
-  file.device = reader.text("device");
-  file.gate = reader.text("gate");
-  file.part = reader.text("part");
+  file.device = one_of("device", reader.text("device"), {"host", "cuda"});
+  file.gate = one_of("gate", reader.text("gate"), {"parity"});
+  file.part = one_of("part", reader.text("part"), {"lattice", "bound", "independence"});
   file.diagnosis = reader.text("diagnosis");
   return file;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fuzz/generator.h"
+#include "gates/addresses.h"
 #include "gates/parity.h"
 
 namespace planegate::fuzz {
@@ -90,7 +91,9 @@ class OrderScope {
 std::vector<GateReport> run_case(const Catalog& catalog, Device& device, const Case& c,
                                  const std::vector<const ConsumerSpec*>& consumers) {
   const FormatOracle* weights = catalog.format(c.format);
-  if (weights == nullptr) throw UnknownKnob("format", c.format + " is not registered");
+  if (weights == nullptr || weights->role != Role::kWeights) {
+    throw UnknownKnob("format", fmt::format("'{}' is no registered format of weights", c.format));
+  }
   const FormatOracle& activations = catalog.activations();
   const OrderScope order(device, c);
   gates::Context context{catalog, device, c.seed};
@@ -115,6 +118,16 @@ std::vector<GateReport> run_case(const Catalog& catalog, Device& device, const C
     reports.push_back(folded(std::move(report)));
   }
   return reports;
+}
+
+GateReport explained_case(const Catalog& catalog, Device& device, const Case& c,
+                          const ConsumerSpec& consumer) {
+  GateReport report = run_case(catalog, device, c, {&consumer}).front();
+  if (report.verdict != Verdict::kFail) return report;
+  const OrderScope order(device, c);
+  gates::Context context{catalog, device, c.seed};
+  report.parts.push_back(gates::addresses(context, consumer, kTensor, c.shape));
+  return gates::folded_parity(std::move(report));
 }
 
 }  // namespace planegate::fuzz

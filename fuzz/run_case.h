@@ -30,4 +30,9 @@ class UnknownKnob : public std::runtime_error {
 std::vector<GateReport> run_case(const Catalog& catalog, Device& device, const Case& c,
                                  const std::vector<const ConsumerSpec*>& consumers);
 
+/// The same for one consumer; where it is red the addresses it reads as well, so that the diagnosis
+/// names the stride.
+GateReport explained_case(const Catalog& catalog, Device& device, const Case& c,
+                          const ConsumerSpec& consumer);
+
 }  // namespace planegate::fuzz

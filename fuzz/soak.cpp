@@ -144,7 +144,7 @@ CaseFile shrunk(const SoakPlan& plan, Device& device, const CaseFile& red) {
   for (auto next = shrinks.next(); next; next = shrinks.next()) {
     if (still_red(next->value())) shrinks = next->shrinks();
   }
-  return smallest;
+  return case_file(smallest.c, explained_case(plan.catalog, device, smallest.c, *consumer));
 }
 
 }  // namespace planegate::fuzz

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "gates/explain.h"
+
 namespace planegate::gates {
 namespace {
 
@@ -40,7 +42,7 @@ class Mutations {
     for (int i = 0; i < contract_.n_terms; ++i) redigit(i);
     if (contract_.swizzle.bits != 0) {
       add("swizzle off", [](FlatLayout& layout, const Shape&) { layout.swizzle = {}; },
-          {"without the contract's swizzle"});
+          {{"without the contract's swizzle"}});
     }
     return std::move(all_);
   }
@@ -76,7 +78,20 @@ class Mutations {
         [=](FlatLayout& layout, const Shape& shape) {
           layout.terms[i].stride_bits = stride_bits(layout, shape);
         },
-        {fmt::format("{} stride ", mode(i))});
+        {stride_words(i, stride_bits(contract_, shape_))});
+  }
+
+  /// How a diagnosis may spell another stride of term `i`.
+  std::vector<std::string> stride_words(int i, int64_t bits) const {
+    const int64_t plane_bits = 8 * plane_.size_bytes(shape_);
+    const int64_t around = (bits % plane_bits + plane_bits) % plane_bits;
+    std::vector<std::string> spellings;
+    for (const int64_t same : {bits, around, around - plane_bits}) {
+      spellings.push_back(fmt::format("{} stride {}{}, contract {} (", mode(i), bits_text(same),
+                                      same == 0 ? " (the term is missing)" : "",
+                                      bits_text(contract_.terms[i].stride_bits)));
+    }
+    return spellings;
   }
 
   void exchange(int i) {
@@ -84,19 +99,23 @@ class Mutations {
         [=](FlatLayout& layout, const Shape&) {
           std::swap(layout.terms[i].stride_bits, layout.terms[i + 1].stride_bits);
         },
-        {fmt::format("{} stride ", mode(i)), fmt::format("{} stride ", mode(i + 1))});
+        {stride_words(i, contract_.terms[i + 1].stride_bits),
+         stride_words(i + 1, contract_.terms[i].stride_bits)});
   }
 
   void redigit(int i) {
     const auto change = [&](const char* what, int64_t FlatLayout::Term::*value, bool twice) {
       const int64_t v = contract_.terms[i].*value;
       if (v == 0 || (!twice && v % 2 != 0)) return;
+      FlatLayout::Term term = contract_.terms[i];
+      term.*value = twice ? v * 2 : v / 2;
       add(fmt::format("{} {} {}", mode(i), what, twice ? "doubled" : "halved"),
           [=](FlatLayout& layout, const Shape&) {
             int64_t& changed = layout.terms[i].*value;
             changed = twice ? changed * 2 : changed / 2;
           },
-          {fmt::format("{} digit ", mode(i))});
+          {{fmt::format("{} digit {}, contract {}", mode(i), digit_text(term),
+                        digit_text(contract_.terms[i]))}});
     };
     change("div", &FlatLayout::Term::div, true);
     change("div", &FlatLayout::Term::div, false);
@@ -104,7 +123,7 @@ class Mutations {
     change("mod", &FlatLayout::Term::mod, false);
   }
 
-  void add(std::string name, const Change& change, std::vector<std::string> terms) {
+  void add(std::string name, const Change& change, std::vector<std::vector<std::string>> terms) {
     const auto layout = [=, contract = field_.layout](const Shape& shape) {
       FlatLayout changed = flatten(contract, shape);
       change(changed, shape);
@@ -114,6 +133,7 @@ class Mutations {
     const std::vector<int64_t> map = map_of(here);
     const bool unchanged = map == contract_map_;
     if (same_expression(here, contract_) || (!unchanged && !maps_.insert(map).second)) return;
+    if (!names_.insert(name).second) return;
     all_.push_back({std::move(name), layout, std::move(terms), unchanged});
   }
 
@@ -138,6 +158,7 @@ class Mutations {
   FlatLayout contract_;
   std::vector<int64_t> contract_map_;
   std::set<std::vector<int64_t>> maps_;
+  std::set<std::string> names_;
   std::vector<AddressMutation> all_;
 };
 

@@ -13,8 +13,10 @@ namespace planegate::gates {
 struct AddressMutation {
   std::string name;  ///< `row stride of padded (3584 bits)`
   std::function<FlatLayout(const Shape&)> layout;
-  /// What a diagnosis must say of it: `row stride`, or `e digit`.
-  std::vector<std::string> terms;
+  /// What a diagnosis must say of it, one of each: `row stride 448, contract 512 (`, or
+  /// `e digit k/1 mod 128, contract k/1 mod 64`. Strides that differ by the plane's size are one
+  /// map where addresses are taken around its end.
+  std::vector<std::vector<std::string>> terms;
   /// At the shape asked for, the map equals the contract's for every (line, k), addresses taken
   /// around the plane's end.
   bool equivalent = false;

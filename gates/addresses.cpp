@@ -63,6 +63,15 @@ Operand operand(Context& context, const ConsumerSpec& consumer, Role role, const
   return maps;
 }
 
+/// `padded, w_dsc`
+std::string planes_of(const ConsumerSpec& consumer, Role role) {
+  std::vector<std::string> names;
+  for (const FieldUse& use : consumer.reads) {
+    if (use.plane->role == role) names.push_back(use.plane->name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 void add(const Operand& operand, GateReport& report) {
   report.compared += operand.compared;
   report.notes.insert(report.notes.end(), operand.notes.begin(), operand.notes.end());
@@ -103,6 +112,12 @@ GateReport addresses(Context& context, const ConsumerSpec& consumer, const std::
   } else {
     report.diagnosis = at_fault.no_map;
   }
+  if (other.right() && !at_fault.explained) {
+    report.diagnosis += fmt::format(
+        "; or the mirrors of {} put one-hot data elsewhere: they are "
+        "read where their contracts have them",
+        planes_of(consumer, of_activations ? Role::kWeights : Role::kActivations));
+  }
   if (weights.explained && activations.explained) {
     report.diagnosis += "; or, with the same output, " + other.sentence;
   } else if (!other.right()) {
@@ -110,6 +125,22 @@ GateReport addresses(Context& context, const ConsumerSpec& consumer, const std::
                                        of_activations ? "weights" : "activations"));
   }
   report.verdict = Verdict::kFail;
+  return report;
+}
+
+GateReport folded_parity(GateReport parity) {
+  GateReport report = folded(std::move(parity));
+  if (report.parts.empty()) return report;
+  const GateReport& last = report.parts.back();
+  const bool compared = report.difference.count > 0;  // else a fault, which speaks for itself
+  if (report.verdict != Verdict::kFail || !compared || last.gate != "addresses") return report;
+  if (last.verdict != Verdict::kFail) {
+    report.diagnosis = "every address is the contract's: " + report.diagnosis;
+  } else if (last.difference.count > 0 && last.diagnosis.find(kNoStridedMap) == std::string::npos) {
+    report.diagnosis = last.diagnosis;
+  } else if (report.diagnosis != last.diagnosis) {
+    report.diagnosis += "; " + last.diagnosis;
+  }
   return report;
 }
 

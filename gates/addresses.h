@@ -16,4 +16,9 @@ inline constexpr int64_t kAddressElems = int64_t{1} << 18;
 [[nodiscard]] GateReport addresses(Context& context, const ConsumerSpec& consumer,
                                    const std::string& tensor, const Shape& shape);
 
+/// Folds the parts of parity, the last of which may be addresses. Where terms are named they say
+/// more than the part that failed first; where addresses are wrong and no term explains them, both
+/// are said.
+[[nodiscard]] GateReport folded_parity(GateReport report);
+
 }  // namespace planegate::gates

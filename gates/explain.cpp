@@ -20,11 +20,6 @@ constexpr size_t kLeastShare = 4;
 /// By which powers of two a digit's div or mod may be off.
 constexpr int64_t kMostFactor = 16;
 
-/// `448` of whole bytes, `4b` else.
-std::string bits_text(int64_t bits) {
-  return bits % kBitsPerByte == 0 ? std::to_string(bits / kBitsPerByte) : fmt::format("{}b", bits);
-}
-
 /// `byte 448`, `byte 448 bit 4`.
 std::string place_text(int64_t bits) {
   const int64_t bit = bits % kBitsPerByte;
@@ -166,13 +161,9 @@ std::vector<std::string> stride_terms(const Catalog& catalog, const Observations
 }
 
 /// `e digit k/1 mod 128, contract k/1 mod 64`
-std::string digit_text(const char* name, const FlatLayout::Term& have,
-                       const FlatLayout::Term& want) {
-  const auto spelt = [](const FlatLayout::Term& term) {
-    return fmt::format("{}/{}{}", term.axis == Axis::kK ? "k" : "line", term.div,
-                       term.mod == 0 ? "" : fmt::format(" mod {}", term.mod));
-  };
-  return fmt::format("{} digit {}, contract {}", name, spelt(have), spelt(want));
+std::string other_digit_text(const char* name, const FlatLayout::Term& have,
+                             const FlatLayout::Term& want) {
+  return fmt::format("{} digit {}, contract {}", name, digit_text(have), digit_text(want));
 }
 
 /// `term` with its div, its mod, or both (which keeps div * mod) other powers of two.
@@ -209,7 +200,7 @@ std::vector<std::string> digit_terms(const Catalog& catalog, const Observations&
       const std::optional<FlatLayout> found = alone ? std::optional(layout) : fit(seen, layout);
       if (!found) continue;
       std::vector<std::string> said = {
-          digit_text(seen.field.layout.modes[i].name, term, wanted.terms[i])};
+          other_digit_text(seen.field.layout.modes[i].name, term, wanted.terms[i])};
       for (std::string& stride : stride_terms(catalog, seen, *found)) {
         said.push_back(std::move(stride));
       }
@@ -292,16 +283,37 @@ std::optional<std::string> explanation_of(const Catalog& catalog, const Observat
   return std::nullopt;
 }
 
+/// Whether a probe tells one value of this digit from another.
+bool varies(const FlatLayout& layout, size_t term, const std::vector<Probe>& probes) {
+  return std::any_of(probes.begin(), probes.end(), [&](const Probe& at) {
+    return digits(layout, at)[term] != digits(layout, probes.front())[term];
+  });
+}
+
+/// `tile`, or `e of sc` where only some of the fields with that mode leave it unseen.
 std::string undetermined_modes(const Tomogram& tomogram) {
   std::vector<std::string> names;
+  std::map<std::string, std::vector<std::string>> unseen_in;
+  std::map<std::string, size_t> fields_with;
   for (const FieldAddresses& field : tomogram.fields) {
-    for (int i = field.field->layout.n_modes - 1; i >= 0; --i) {
-      const Mode& mode = field.field->layout.modes[i];
-      const bool known = std::find(names.begin(), names.end(), mode.name) != names.end();
-      if (evaluate(mode.extent, tomogram.shape) == 1 && !known) names.emplace_back(mode.name);
+    const Layout& layout = field.field->layout;
+    const FlatLayout flat = flatten(layout, tomogram.shape);
+    for (int i = layout.n_modes - 1; i >= 0; --i) {
+      const std::string name = layout.modes[i].name;
+      if (fields_with[name]++ == 0) names.push_back(name);
+      if (!varies(flat, static_cast<size_t>(i), tomogram.probes)) {
+        unseen_in[name].emplace_back(field.field->name);
+      }
     }
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  std::vector<std::string> said;
+  for (const std::string& name : names) {
+    const std::vector<std::string>& fields = unseen_in[name];
+    if (fields.empty()) continue;
+    const bool everywhere = fields.size() == fields_with[name];
+    said.push_back(everywhere ? name : fmt::format("{} of {}", name, fmt::join(fields, " and ")));
+  }
+  return fmt::format("{}", fmt::join(said, ", "));
 }
 
 Observations observations(const Tomogram& tomogram, const FieldAddresses& field, int byte) {
@@ -338,6 +350,15 @@ std::string first_text(const Observations& seen, size_t probe) {
 
 }  // namespace
 
+std::string bits_text(int64_t bits) {
+  return bits % kBitsPerByte == 0 ? std::to_string(bits / kBitsPerByte) : fmt::format("{}b", bits);
+}
+
+std::string digit_text(const FlatLayout::Term& term) {
+  return fmt::format("{}/{}{}", term.axis == Axis::kK ? "k" : "line", term.div,
+                     term.mod == 0 ? "" : fmt::format(" mod {}", term.mod));
+}
+
 Explanation explain(const Tomogram& tomogram, const Catalog& catalog) {
   Explanation explanation;
   for (const FieldAddresses& field : tomogram.fields) {
@@ -348,9 +369,9 @@ Explanation explain(const Tomogram& tomogram, const Catalog& catalog) {
         explanation.first = first_text(seen, differing.front());
         const auto terms = explanation_of(catalog, seen);
         explanation.explained = terms.has_value();
-        explanation.sentence =
-            fmt::format("{} of {}: {}", seen.field.name, tomogram.plane->name,
-                        terms.value_or("no strided map; first break at " + explanation.first));
+        explanation.sentence = fmt::format(
+            "{} of {}: {}", seen.field.name, tomogram.plane->name,
+            terms.value_or(fmt::format("{}; first break at {}", kNoStridedMap, explanation.first)));
       }
       explanation.compared += static_cast<int64_t>(tomogram.probes.size());
       explanation.differing += static_cast<int64_t>(differing.size());

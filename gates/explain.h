@@ -2,9 +2,19 @@
 
 #include <string>
 
+#include <planegate/core/flat_layout.h>
+
 #include "gates/tomography.h"
 
 namespace planegate::gates {
+
+/// `448` of whole bytes, `4b` else.
+std::string bits_text(int64_t bits);
+/// `k/1 mod 64`
+std::string digit_text(const FlatLayout::Term& term);
+
+/// Begins what is said of a map that no terms explain.
+inline constexpr const char* kNoStridedMap = "no strided map";
 
 /// What a tomogram says beside the contract of its plane.
 struct Explanation {
@@ -15,7 +25,8 @@ struct Explanation {
   /// `no strided map: ...`. Empty where nothing differs.
   std::string sentence;
   bool explained = false;  ///< sentence names terms
-  /// Modes that this shape has once only: their strides cannot be seen.
+  /// Modes whose digit no probe changes, because the shape reaches one value of it only: their
+  /// strides cannot be seen.
   std::string undetermined;
 };
 

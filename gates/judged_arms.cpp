@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <planegate/core/errors.h>
+#include <planegate/store/dispatch.h>
 
 #include "gates/consumer_run.h"
 
@@ -29,7 +30,7 @@ std::optional<Shape> taken(const ConsumerSpec& consumer, const Shape& shape) {
 class Pipeline {
  public:
   Pipeline(const Catalog& clean, const Arm& arm, DeviceKind kind)
-      : catalog_(clean), device_(device_of(arm, kind)) {
+      : catalog_(clean), arm_(arm), device_(device_of(arm, kind)) {
     if (arm.plant) arm.plant(catalog_);
     consumer_ = catalog_.consumer(arm.consumer);
     if (consumer_ == nullptr) throw ContractError("arm", arm.name, "a registered consumer");
@@ -57,22 +58,43 @@ class Pipeline {
     Context context{catalog_, *device_, 1};
     try {
       PlaneStore store(*device_);
-      for (const FieldUse& use : consumer_->reads) {
-        const bool of_weights = use.plane->role == Role::kWeights;
-        const RawTensor source =
-            of_weights ? RawTensor{kWeights, consumer_->format, shape, problem.weights}
-                       : f32_of(problem, shape);
-        std::vector<std::byte> bytes(static_cast<size_t>(use.plane->size_bytes(shape)));
-        catalog_.producer(use.plane->name)->write(source, bytes);
-        store.add(of_weights ? kWeights : kActivations, *use.plane, shape, bytes);
+      const std::vector<const ConsumerSpec*> candidates = candidates_at(shape);
+      for (const ConsumerSpec* candidate : candidates) {
+        for (const FieldUse& use : candidate->reads) add(*use.plane, problem, shape, store);
       }
-      return gates::run(context, *consumer_, store, kWeights, kActivations, shape).y;
+      const ConsumerSpec* runs =
+          dispatched()
+              ? dispatch(candidates, store, kWeights, kActivations, shape, arm_.switches).consumer
+              : consumer_;
+      if (runs == nullptr) return {};
+      return gates::run(context, *runs, store, kWeights, kActivations, shape).y;
     } catch (const std::exception&) {
       return {};
     }
   }
 
+  bool dispatched() const { return arm_.expected.dispatch.has_value(); }
+
+  /// The arm's consumer, or all that Dispatch chooses from.
+  std::vector<const ConsumerSpec*> candidates_at(const Shape& shape) const {
+    if (!dispatched()) return {consumer_};
+    return catalog_.preference(consumer_->format, shape);
+  }
+
+  void add(const Contract& plane, const Problem& problem, const Shape& shape, PlaneStore& store) {
+    const bool of_weights = plane.role == Role::kWeights;
+    const char* tensor = of_weights ? kWeights : kActivations;
+    if (store.find(tensor, plane) != nullptr) return;
+    const RawTensor source = of_weights
+                                 ? RawTensor{kWeights, consumer_->format, shape, problem.weights}
+                                 : f32_of(problem, shape);
+    std::vector<std::byte> bytes(static_cast<size_t>(plane.size_bytes(shape)));
+    catalog_.producer(plane.name)->write(source, bytes);
+    store.add(tensor, plane, shape, bytes);
+  }
+
   Catalog catalog_;
+  const Arm& arm_;
   std::unique_ptr<Device> device_;
   const ConsumerSpec* consumer_ = nullptr;
   bool runs_ = false;

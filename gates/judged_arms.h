@@ -31,7 +31,8 @@ struct Problem {
 };
 
 /// Runs the pipeline of an arm end to end with nothing checked: the producers' bytes, the faulty
-/// device's uploads, the consumer. Inputs are those of the matrix; Y* comes from the clean catalog.
+/// device's uploads, the consumer, or where the arm's dispatch is asked for what Dispatch chooses.
+/// Inputs are those of the matrix; Y* comes from the clean catalog.
 class IncumbentBench {
  public:
   /// Shapes of more than `most_terms` = od*id*nt are left out.

@@ -87,9 +87,13 @@ class Judge {
 
   bool named() const {
     const std::string whole = text(*red_);
-    return std::all_of(words_.begin(), words_.end(), [&](const std::string& word) {
+    const auto said = [&](const std::string& word) {
       return whole.find(word) != std::string::npos;
-    });
+    };
+    return std::all_of(words_.begin(), words_.end(), said) &&
+           std::all_of(arm_.one_of.begin(), arm_.one_of.end(), [&](const auto& spellings) {
+             return std::any_of(spellings.begin(), spellings.end(), said);
+           });
   }
 
   Outcome outcome() const {

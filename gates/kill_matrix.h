@@ -50,6 +50,8 @@ struct Arm {
   std::vector<std::string> must_name;
   /// The same on cuda, where no executor watches; empty: must_name.
   std::vector<std::string> must_name_on_cuda = {};
+  /// And one of each of these: spellings of one fault that no output tells apart.
+  std::vector<std::vector<std::string>> one_of = {};
   /// Plants the fault in a copy of the catalog; empty: nothing to change there.
   std::function<void(Catalog&)> plant = {};
   /// The device that has the fault; null with the reason where that kind is not there. Empty: a

@@ -161,24 +161,8 @@ class TensorRun {
       report.parts.push_back(timed(addresses(context_, consumer, weights_.name, weights_.shape)));
     }
     for (const GateReport& part : report.parts) report.seconds += part.seconds;
-    finish(with_address_diagnosis(folded(std::move(report))));
+    finish(folded_parity(std::move(report)));
     finish_chain(consumer, file, first);
-  }
-
-  /// Where addresses were recovered they say more than the part that failed first; where there is
-  /// no map, both are said.
-  static GateReport with_address_diagnosis(GateReport report) {
-    const GateReport& last = report.parts.back();
-    const bool compared = report.difference.count > 0;  // else a fault, which speaks for itself
-    if (report.verdict != Verdict::kFail || !compared || last.gate != "addresses") return report;
-    if (last.verdict != Verdict::kFail) {
-      report.diagnosis = "every address is the contract's: " + report.diagnosis;
-    } else if (last.difference.count > 0) {
-      report.diagnosis = last.diagnosis;
-    } else {
-      report.diagnosis += "; " + last.diagnosis;
-    }
-    return report;
   }
 
   bool wants_addresses(const std::vector<GateReport>& parts) const {

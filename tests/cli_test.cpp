@@ -176,7 +176,8 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
   expect_wrong_use({"verify", "--nt", "0"}, "--nt: Value 0 not in range 1 to 4294967296");
   expect_wrong_use({"verify", "--nt", "-1"}, "--nt: Value -1 not in range 1 to 4294967296");
   expect_wrong_use({"verify", "--nt", "x"}, "--nt: Value x not in range 1 to 4294967296");
-  expect_wrong_use({"verify", "--seed", "-1"}, "--seed: must not be negative: -1");
+  expect_wrong_use({"verify", "--seed", "-1"},
+                   "--seed: '-1' must be a whole number from 0 to 2^64-1");
   EXPECT_EQ(run({"verify", "--seed", "x"}).status, 2);
 }
 

@@ -74,6 +74,9 @@ TEST_F(FuzzCommand, ShrinksTheStrideBugAndItsFileIsRedInReplay) {
   EXPECT_EQ(again.status, 1) << again.err;
   EXPECT_THAT(again.out, HasSubstr("parity FAIL " + std::string(kBad)));
   EXPECT_THAT(again.out, HasSubstr("\nred, as recorded\n"));
+  EXPECT_THAT(content(path(kFile)),
+              testing::AnyOf(HasSubstr("codes of w_exp: row stride 224, contract 256 (id)"),
+                             HasSubstr("codes of w_exp: sb stride 224, contract 256 (256)")));
 }
 
 TEST_F(FuzzCommand, ReplayIsGreenWhereTheConsumerIsRight) {
@@ -103,7 +106,9 @@ TEST_F(FuzzCommand, ReplayRefusesWhatIsNoCaseWithStatus3) {
        "bad.json: knobs.weights: 'none' is no data of q6_K; nearest: "},
       {with("\"lattice\": 0", "\"lattice\": 9"), "bad.json: knobs.lattice: 9 is not in 0..3"},
       {with("\"format\": \"q6_K\"", "\"format\": \"q9_K\""),
-       "bad.json: format: q9_K is not registered"},
+       "bad.json: format: w_exp/cp_async+padded_address reads q6_K, not 'q9_K'"},
+      {with("\"format\": \"q6_K\"", "\"format\": \"q8_0\""),
+       "bad.json: format: w_exp/cp_async+padded_address reads q6_K, not 'q8_0'"},
       {std::string((1 << 20) + 1, ' '), "bad.json: file: must be at most 1 MiB"},
       {"", "bad.json: missing, unreadable or empty"}};
   for (const auto& c : cases) {
@@ -121,6 +126,11 @@ TEST_F(FuzzCommand, RefusesWrongUseWithStatus2) {
   EXPECT_EQ(run({"fuzz", "--cases", "0"}).status, 2);
   EXPECT_EQ(run({"fuzz", "--cases", "5", "--seconds", "1"}).status, 2);
   EXPECT_EQ(run({"fuzz", "--out", path("absent")}).status, 2);
+  for (const char* seed : {"18446744073709551616", "", "-1", "0x10", "1 2"}) {
+    const CommandRun ran = run({"fuzz", "--seed", seed});
+    EXPECT_EQ(ran.status, 2) << seed;
+    EXPECT_THAT(ran.err, HasSubstr("must be a whole number from 0 to 2^64-1"));
+  }
 }
 
 TEST_F(FuzzCommand, RefusesAMalformedShardAndRunsAGoodOne) {

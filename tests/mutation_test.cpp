@@ -40,7 +40,8 @@ class Group : public testing::Test {
           << arm->name << ": " << gates::text(result.outcome) << "\n  verdicts "
           << result.have.text() << ", expected " << arm->expected.text()
           << "\n  told: " << result.told
-          << "\n  must name: " << testing::PrintToString(arm->must_name);
+          << "\n  must name: " << testing::PrintToString(arm->must_name)
+          << "\n  and one of each: " << testing::PrintToString(arm->one_of);
     }
     EXPECT_GT(score.killed, 0) << "a group that kills nothing verifies nothing";
     fmt::print("{}\n", score.text());
@@ -119,6 +120,28 @@ TEST(Corpus, EveryArmRunsOnHostAndSaysWhatMustBeNamed) {
     EXPECT_TRUE(arm.equivalent || !arm.must_name.empty()) << arm.name;
     EXPECT_TRUE(runs_on(arm, DeviceKind::kHost)) << arm.name;
   }
+}
+
+/// What no shipped consumer reads has no address to get wrong; whatever one reads has arms.
+TEST(Corpus, OnlyFieldsThatNobodyReadsHaveNoAddressArms) {
+  std::set<std::string> unread;
+  for (const Contract* plane : clean_catalog().planes()) {
+    for (const Field& field : plane->fields) unread.insert(plane->name + "." + field.name);
+  }
+  for (const ConsumerSpec& consumer : clean_catalog().consumers()) {
+    for (const FieldUse& use : consumer.reads) {
+      for (const std::string& field : use.fields) unread.erase(use.plane->name + "." + field);
+    }
+  }
+  const auto without = mutants::fields_without_reader();
+  EXPECT_EQ(std::set<std::string>(without.begin(), without.end()), unread);
+}
+
+TEST(Corpus, HoldsFaultsThatAShapeHides) {
+  const std::vector<Arm> generated = mutants::address_arms();
+  const auto hidden = std::count_if(generated.begin(), generated.end(),
+                                    [](const Arm& arm) { return arm.equivalent; });
+  EXPECT_GE(hidden, 20);
 }
 
 /// `producer`, `upload`, ...; generated arms by the plane and field that they change.

@@ -1,15 +1,14 @@
 #include "cli/judge_apart.h"
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "cli/exit_code.h"
 #include "cli/mutants_text.h"
+#include "cli/run_program.h"
 
 namespace planegate::cli {
 namespace {
@@ -27,22 +26,19 @@ std::vector<Judged> parsed(std::string_view marks) {
 gates::JudgedArm judged_apart(size_t index) {
   const size_t judges = gates::incumbents().size();
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command =
-      fmt::format("'{}' mutants --device cuda --judge-arm {} 2>/dev/null", self, index);
-  std::string out;
-  if (FILE* pipe = popen(command.c_str(), "r"); pipe != nullptr) {
-    std::array<char, 256> buffer;
-    while (const size_t read = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-      out.append(buffer.data(), read);
-    }
-    pclose(pipe);
-  }
-  if (out.size() != 2 * judges + 2 || out[judges] != ' ') {
+  const ProgramRun child =
+      run_program({self, "mutants", "--device", "cuda", "--judge-arm", std::to_string(index)});
+  if (child.status < 0 && child.ended_by_signal) {
     const std::vector<Judged> stopped(judges, Judged::kStopped);
     return {stopped, stopped};
   }
-  return {parsed(std::string_view(out).substr(0, judges)),
-          parsed(std::string_view(out).substr(judges + 1, judges))};
+  if (child.status != 0 || child.out.size() != 2 * judges + 2 || child.out[judges] != ' ') {
+    throw CommandError(kNothingVerified,
+                       fmt::format("judging arm {} in a process of its own: exit status {}: {}",
+                                   index, child.status, child.err));
+  }
+  const std::string_view out = child.out;
+  return {parsed(out.substr(0, judges)), parsed(out.substr(judges + 1, judges))};
 }
 
 void print_judged(const gates::JudgedArm& judged) {

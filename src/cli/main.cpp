@@ -1,6 +1,8 @@
+#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <new>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -44,9 +46,13 @@ std::string not_empty(const std::string& text) {
   return text.empty() ? "is empty; leave it out instead" : "";
 }
 
-/// CLI11 would let a negative number wrap around.
-std::string not_negative(const std::string& text) {
-  return text.starts_with('-') ? "must not be negative: " + text : "";
+/// CLI11 would let a negative number wrap around and cut one that is too large.
+std::string is_seed(const std::string& text) {
+  uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && stopped == end) return "";
+  return fmt::format("'{}' must be a whole number from 0 to 2^64-1", text);
 }
 
 void add_names(CLI::App& app, const std::string& option, std::vector<std::string>& names,
@@ -56,7 +62,7 @@ void add_names(CLI::App& app, const std::string& option, std::vector<std::string
 }
 
 void add_seed(CLI::App& app, uint64_t& seed, const std::string& text) {
-  app.add_option("--seed", seed, text)->check(not_negative)->capture_default_str();
+  app.add_option("--seed", seed, text)->check(is_seed)->capture_default_str();
 }
 
 void add_device(CLI::App& app, std::string& device) {
@@ -252,6 +258,9 @@ int main(int argc, char** argv) {
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "planegate: {}: {}\n", error.path1().string(), error.code().message());
     return cli::kWrongUse;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "planegate: not enough memory for a tensor of this shape\n");
+    return cli::kNothingVerified;
   } catch (const std::exception& error) {
     say(error);
     return cli::kNothingVerified;

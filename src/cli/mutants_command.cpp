@@ -97,6 +97,10 @@ class Planting {
 
 /// The answer to judged_apart().
 ExitCode judge_one(const std::vector<gates::Arm>& all, int64_t index, DeviceKind kind) {
+  if (index < 0 || index >= static_cast<int64_t>(all.size())) {
+    throw CommandError(kWrongUse,
+                       fmt::format("--judge-arm {}: must be from 0 to {}", index, all.size() - 1));
+  }
   const Catalog catalog = catalog_with_known_bad();
   gates::IncumbentBench bench(catalog, kind, most_terms(kind));
   print_judged(bench.judge(all.at(static_cast<size_t>(index))));

@@ -71,6 +71,7 @@ Json row_json(const MutantRow& row) {
                {"told", row.result.told},
                {"must_name", arm.must_name},
                {"seconds", row.result.seconds}};
+  if (!arm.one_of.empty()) json["one_of"] = arm.one_of;
   if (!row.judged) return json;
   for (size_t i = 0; i < gates::incumbents().size(); ++i) {
     json["judges"].push_back({{"project", gates::incumbents()[i].project},
@@ -114,6 +115,9 @@ std::string mutants_misses(const std::vector<MutantRow>& rows) {
                        text(result.outcome), result.arm->name, result.have.text(),
                        result.arm->expected.text(), result.told,
                        fmt::join(result.arm->must_name, " | "));
+    for (const auto& spellings : result.arm->one_of) {
+      out += fmt::format("  and one of: {}\n", fmt::join(spellings, " | "));
+    }
   }
   return out.empty() ? "no misses\n" : out;
 }

@@ -46,6 +46,10 @@ const ConsumerSpec& consumer_of(const Catalog& catalog, const fuzz::CaseFile& fi
   for (const ConsumerSpec& consumer : catalog.consumers()) {
     names.push_back(consumer.name);
     if (consumer.name != file.consumer) continue;
+    if (consumer.format != file.c.format) {
+      throw fuzz::CaseFileError("format", fmt::format("{} reads {}, not '{}'", consumer.name,
+                                                      consumer.format, file.c.format));
+    }
     const auto broken = consumer.refusal(file.c.shape);
     if (!broken) return consumer;
     throw fuzz::CaseFileError("shape", fmt::format("{} needs {}", consumer.name, *broken));
@@ -79,7 +83,7 @@ ExitCode replay(const ReplayArguments& arguments) {
   fmt::print("device {}: {}\n{} {}\n\n", device->name(), device->description(), file.consumer,
              fuzz::text(file.c));
   GateReport report = of_file(
-      arguments.path, [&] { return fuzz::run_case(catalog, *device, file.c, {consumer}).front(); });
+      arguments.path, [&] { return fuzz::explained_case(catalog, *device, file.c, *consumer); });
   report.repeat = fmt::format("planegate replay {} --device {}", arguments.path, device->name());
   fmt::print("{}\n{}\n", text(report), verdict_line(file, report));
   if (report.verdict == Verdict::kFail) return kGateFailed;

@@ -48,12 +48,12 @@ ProgramRun run_program(std::vector<std::string> arguments) {
   pid_t child = 0;
   const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return {-1, "", std::strerror(failed)};
+  if (failed != 0) return {-1, false, "", std::strerror(failed)};
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   const std::string ended = WIFSIGNALED(status) ? "ended by a signal\n" : "";
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out.get()),
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status), content_of(out.get()),
           ended + content_of(err.get())};
 }
 

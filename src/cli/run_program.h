@@ -7,6 +7,7 @@ namespace planegate::cli {
 
 struct ProgramRun {
   int status = -1;  ///< its exit status; -1: it did not start, or a signal ended it
+  bool ended_by_signal = false;
   std::string out;  ///< stdout
   std::string err;  ///< stderr, or why it did not start
 };

@@ -1,6 +1,7 @@
 #include "cli/table.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,29 @@ std::string report_table(const std::vector<GateReport>& reports) {
                     report.device, verdict_text(report)});
   }
   return table(rows);
+}
+
+std::string notes_of_passes(const std::vector<GateReport>& reports) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<const GateReport*>> reports_with;
+  for (const GateReport& report : reports) {
+    if (report.verdict != Verdict::kPass) continue;
+    for (const GateReport& part : report.parts) {
+      for (const std::string& note : part.notes) {
+        const std::string said = part.gate + ": " + note;
+        if (reports_with[said].empty()) order.push_back(said);
+        reports_with[said].push_back(&report);
+      }
+    }
+  }
+  std::string out;
+  for (const std::string& said : order) {
+    const auto& with = reports_with[said];
+    out += fmt::format("note on {} pass{}: {} (first: {} {})\n", with.size(),
+                       with.size() == 1 ? "" : "es", said, with.front()->subject,
+                       with.front()->shape.text());
+  }
+  return out;
 }
 
 }  // namespace planegate::cli

@@ -188,7 +188,11 @@ ExitCode verify(const VerifyArguments& arguments) {
     const auto of_tensor = verify_one(catalog, *device, model, arguments, plan, *tensor);
     reports.insert(reports.end(), of_tensor.begin(), of_tensor.end());
   }
-  fmt::print("{}\n{}\n", report_table(reports), summary(reports, tensors.size()));
+  fmt::print("{}\n", report_table(reports));
+  if (const std::string notes = notes_of_passes(reports); !notes.empty()) {
+    fmt::print("{}\n", notes);
+  }
+  fmt::print("{}\n", summary(reports, tensors.size()));
   const ExitCode code = plan.exit_code(reports);
   if (json) {
     const std::string out = json_report({arguments.model, device->name(), device->description(),

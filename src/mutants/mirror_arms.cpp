@@ -19,6 +19,7 @@ struct SharedFault {
   const char* plane;
   const char* consumer;
   PlaneEdit edit;
+  std::string says = "every address is the contract's";
   Shape shape{16, 512, 3};
   const char* first = "first: element 0 = token 0, row 0";
 };
@@ -31,11 +32,16 @@ gates::Arm mirror_arm(const SharedFault& fault) {
   arm.consumer = fault.consumer;
   arm.shape = fault.shape;
   arm.expected = gates::kParityRed;
-  arm.must_name = {"lattice FAIL", fault.first};
+  arm.must_name = {"lattice FAIL", "a mirror is wrong itself", fault.says, fault.first};
   arm.plant = [plane = std::string(fault.plane), edit = fault.edit](Catalog& catalog) {
     plant_edit(catalog, plane, edit, true);
   };
   return arm;
+}
+
+/// What is said where the one-hot data of the other operand's probes come from a wrong mirror.
+std::string elsewhere(const std::string& planes) {
+  return fmt::format("or the mirrors of {} put one-hot data elsewhere", planes);
 }
 
 PlaneEdit centred_by_31() {
@@ -73,17 +79,19 @@ std::vector<gates::Arm> mirror_arms() {
   const char* const decode = "padded/decode";
   const Contract& padded = describe<q6_k::Padded>();
   const std::vector<SharedFault> faults = {
-      {"nibbles of ql swapped", "nibble-order", "padded", decode, crossed(padded, "ql", 64)},
+      {"nibbles of ql swapped", "nibble-order", "padded", decode, crossed(padded, "ql", 64),
+       elsewhere("padded")},
       {"pairs of qh in falling order", "sub-block-order", "padded", decode,
        crossed(padded, "qh", 96)},
       {"signs of sc lost", "sign/centering", "padded", decode, sign_of_sc_lost()},
-      {"d big-endian", "endianness", "raw", "raw/expand", d_big_endian()},
-      {"centred by 31", "sign/centering", "w_exp", gemm, centred_by_31()},
-      {"row stride of padded", "padded-vs-dense", "w_exp", gemm, rows_of_padded()},
+      {"d big-endian", "endianness", "raw", "raw/expand", d_big_endian(), elsewhere("raw")},
+      {"centred by 31", "sign/centering", "w_exp", gemm, centred_by_31(), elsewhere("w_exp, raw")},
+      {"row stride of padded", "padded-vs-dense", "w_exp", gemm, rows_of_padded(),
+       elsewhere("w_exp, raw")},
       {"16-halves swapped", "sub-block-order", "w_dsc", "padded/decode+w_dsc",
        crossed(describe<q6_k::WDsc>(), "dsc", 16)},
-      {"not swizzled", "scale-plane-mismatch", "qa8", gemm, without_swizzle(), Shape{16, 512, 64},
-       "first: element 64 = token 4, row 0"},
+      {"not swizzled", "scale-plane-mismatch", "qa8", gemm, without_swizzle(),
+       elsewhere("qa8, sda"), Shape{16, 512, 64}, "first: element 64 = token 4, row 0"},
       {"d of the chunk before", "scale-plane-mismatch", "sda", gemm,
        chunk_before(describe<q8_act::Sda>(), "d")},
       {"d of the chunk before", "scale-plane-mismatch", "pad40", decode,

@@ -16,8 +16,11 @@ std::vector<gates::Arm> upload_arms();
 std::vector<gates::Arm> consumer_arms();
 /// Right kernels that are chosen, bound or labelled wrongly; a mirror that shares a mistake.
 std::vector<gates::Arm> dispatch_arms();
-/// One arm for each change of each mode of each field of each plane.
+/// One arm for each change of each mode of each field of each plane, and one at a single block for
+/// each change that hides there.
 std::vector<gates::Arm> address_arms();
+/// `sda.sum`: fields that have no address arms, because nothing reads them.
+std::vector<std::string> fields_without_reader();
 
 /// All of them, hand-written first. Names are unique.
 std::vector<gates::Arm> all_arms();

@@ -78,7 +78,10 @@ std::vector<ProducerFault> decoding_faults() {
        "sign/centering",
        {"(codes)", "[e0]", "[e1]"},
        coded([](int code) { return std::max(code, -31); })},
-      {"signs lost", "sign/centering", {"(codes)"}, coded([](int code) { return std::abs(code); })},
+      {"signs lost",
+       "sign/centering",
+       {"byte 1 = row 0, super-block 0, element 1 (codes)"},
+       coded([](int code) { return std::abs(code); })},
   };
 }
 
