@@ -12,7 +12,8 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 bundle=$root/build/device-bundle
-programs=(planegate tests/gates tests/unit_conformance tests/unit_devices tests/unit_gates)
+programs=(planegate tests/gates tests/unit_conformance tests/unit_devices tests/unit_gates
+          tests/device_bench tests/gates_bench)
 
 pack() {
   "$root/tools/install.sh"
@@ -42,7 +43,7 @@ row() {
   [[ $name =~ ^(${ROWS:-.*})$ ]] || return 0
   started=$EPOCHREALTIME
   "$@" > "$log" 2>&1 || { status=FAIL; failed=1; }
-  note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens|^[0-9]+ (arms|cases)' "$log" |
+  note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens|readback gate|^[0-9]+ (arms|cases)' "$log" |
     tail -n 1 || true)
   # A run that tested nothing, or skipped anything, proves nothing.
   if ! [ -s "$log" ] || grep -qE '^\[  SKIPPED|^\[  PASSED  \] 0 tests' "$log"; then
@@ -51,6 +52,12 @@ row() {
   rows+=("$(printf '%-26s %-5s %7.1f s  %s' "$name" "$status" \
     "$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN {print b - a}')" "$note")")
   [ "$status" = pass ] || tail -n 40 "$log"
+}
+
+# All gates over a model of the shapes of a 7B model, every element compared.
+verify_7b() {
+  "$dir/bin/planegate" sample "$dir/7b.gguf" --like qwen2.5-7b
+  time "$dir/bin/planegate" verify "$dir/7b.gguf" --device cuda --nt 64 --json "$logs/7b.json"
 }
 
 run() {
@@ -67,6 +74,9 @@ run() {
   row device-tests "$bin/unit_devices" --gtest_filter='*Cuda*'
   row kill-matrix "$bin/unit_gates" --gtest_filter='*Cuda*'
   row gates "$bin/gates" --gtest_filter='*/cuda'
+  row copies "$bin/device_bench"
+  row host-gates "$bin/gates_bench"
+  row verify-7b verify_7b
   row demo "$bin/planegate" demo --device cuda
   row verify-sample "$bin/planegate" verify --device cuda
   row mutants "$bin/planegate" mutants --device cuda

@@ -59,6 +59,19 @@ bool overlap(const device_kernels::Fill& a, const device_kernels::Fill& b) {
   return a.at < b.at + b.bytes && b.at < a.at + a.bytes;
 }
 
+/// memcpy on all cores: one does not keep up with the bus.
+void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from) {
+  constexpr int64_t kStrideBytes = int64_t{1} << 17;
+  const int64_t bytes = std::ssize(from);
+  const int64_t strides = (bytes + kStrideBytes - 1) / kStrideBytes;
+#pragma omp parallel for schedule(static) if (strides > 1)
+  for (int64_t i = 0; i < strides; ++i) {
+    const int64_t at = i * kStrideBytes;
+    std::memcpy(to.data() + at, from.data() + at,
+                static_cast<size_t>(std::min(kStrideBytes, bytes - at)));
+  }
+}
+
 template <class Span>
 Span piece(Span whole, int64_t at) {
   const int64_t bytes = std::min(CudaDevice::kChunkBytes, std::ssize(whole) - at);
@@ -229,7 +242,7 @@ void CudaDevice::fill(const DeviceBuffer& to, std::byte value) {
 
 void CudaDevice::land(Chunk& chunk) {
   for (const Landing& landing : chunk.landings) {
-    std::memcpy(landing.target.data(), chunk.pinned + landing.at, landing.target.size());
+    copy_bytes(landing.target, {chunk.pinned + landing.at, landing.target.size()});
   }
   chunk.landings.clear();
 }
@@ -258,7 +271,7 @@ void CudaDevice::upload(const DeviceBuffer& to, std::span<const std::byte> from)
   for (int64_t at = 0; at < std::ssize(from); at += kChunkBytes) {
     const std::span<const std::byte> source = piece(from, at);
     const Chunk& chunk = acquire();
-    std::memcpy(chunk.pinned, source.data(), source.size());
+    copy_bytes({chunk.pinned, source.size()}, source);
     PLANEGATE_CUDA_CHECK(cudaMemcpyAsync(pointer(to.address()) + at, chunk.pinned, source.size(),
                                          cudaMemcpyHostToDevice, stream_));
     PLANEGATE_CUDA_CHECK(cudaEventRecord(chunk.landed, stream_));
@@ -276,6 +289,33 @@ void CudaDevice::read_back(const DeviceBuffer& from, std::span<std::byte> to) {
   } catch (const CudaError&) {
     drop_landings();
     throw;
+  }
+}
+
+void CudaDevice::scan(const DeviceBuffer& from,
+                      const std::function<void(std::span<const std::byte>)>& on_piece) {
+  require_own(from);
+  const int64_t bytes = from.size_bytes();
+  if (bytes <= kSmallBytes) return Device::scan(from, on_piece);
+  synchronise();
+  std::array<const Chunk*, kChunks> sent{};
+  const auto size_at = [&](int64_t at) {
+    return static_cast<size_t>(std::min(kChunkBytes, bytes - at));
+  };
+  const auto send = [&](int64_t at) {
+    if (at >= bytes) return;
+    const Chunk& chunk = acquire();
+    sent[static_cast<size_t>(at / kChunkBytes % kChunks)] = &chunk;
+    PLANEGATE_CUDA_CHECK(cudaMemcpyAsync(chunk.pinned, pointer(from.address()) + at, size_at(at),
+                                         cudaMemcpyDeviceToHost, stream_));
+    PLANEGATE_CUDA_CHECK(cudaEventRecord(chunk.landed, stream_));
+  };
+  for (int64_t i = 0; i < kChunks; ++i) send(i * kChunkBytes);
+  for (int64_t at = 0; at < bytes; at += kChunkBytes) {
+    const Chunk& chunk = *sent[static_cast<size_t>(at / kChunkBytes % kChunks)];
+    PLANEGATE_CUDA_CHECK(cudaEventSynchronize(chunk.landed));
+    on_piece({chunk.pinned, size_at(at)});
+    send(at + kChunks * kChunkBytes);
   }
 }
 

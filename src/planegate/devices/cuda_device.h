@@ -49,15 +49,16 @@ class CudaCompany;
 /// The first CUDA device: one stream, a ring of pinned chunks for both directions.
 ///
 /// A read-back lands in its target when the ring needs its chunk or at synchronise(); where the
-/// stream has failed it never lands. The chunks are pinned on first use.
+/// stream has failed it never lands. The chunks are pinned on first use: kChunks * kChunkBytes is
+/// the most that is ever pinned.
 ///
 /// Small fills and read-backs are collected and sent as one kernel before the next other work in
 /// stream order; stream() sends them. Memory that was freed is kept for the next buffer of its size
 /// (sizes up to a megabyte are rounded up by an eighth at most), up to kKeptBytes.
 class CudaDevice : public Device {
  public:
-  static constexpr int64_t kChunkBytes = int64_t{8} << 20;
-  static constexpr int kChunks = 4;
+  static constexpr int64_t kChunkBytes = int64_t{2} << 20;
+  static constexpr int kChunks = 16;
   static constexpr int64_t kKeptBytes = int64_t{256} << 20;
   /// A read-back up to this size is gathered with others: one copy for all.
   static constexpr int64_t kSmallBytes = int64_t{256} << 10;
@@ -77,6 +78,10 @@ class CudaDevice : public Device {
   void fill(const DeviceBuffer& to, std::byte value) override;
   void upload(const DeviceBuffer& to, std::span<const std::byte> from) override;
   void read_back(const DeviceBuffer& from, std::span<std::byte> to) override;
+  /// Pieces of kChunkBytes, as they stand in pinned memory; while one is looked at the next kChunks
+  /// are under way.
+  void scan(const DeviceBuffer& from,
+            const std::function<void(std::span<const std::byte>)>& on_piece) override;
   void synchronise() override;
   std::optional<GuardBreach> breached_guard(const DeviceBuffer& buffer) override;
   std::vector<std::optional<GuardBreach>> breached_guards(
