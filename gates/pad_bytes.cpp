@@ -1,6 +1,7 @@
 #include "gates/pad_bytes.h"
 
 #include <array>
+#include <atomic>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,48 +26,58 @@ int64_t value_bits(const Contract& contract, const Shape& shape) {
   return bits;
 }
 
-/// Walks every value of a field by its modes, outermost first, and marks its bytes.
-class FieldWalk {
+/// Marks the bytes of every value of one line, walking its elements by the modes of k, outermost
+/// first.
+class LineWalk {
  public:
-  FieldWalk(const Field& field, const Shape& shape, std::vector<bool>& covered)
-      : field_(field), bound_(bind(field.layout, shape)), covered_(covered) {
-    for (int i = 0; i < kAxes; ++i) {
-      extents_[static_cast<size_t>(i)] = shape.range(static_cast<Axis>(i)).extent;
+  LineWalk(const Field& field, const Shape& shape, int64_t line, std::vector<char>& covered)
+      : layout_(field.layout),
+        bound_(bind(field.layout, shape)),
+        value_bytes_((field.bits + 7) / kBitsPerByte),
+        id_(shape.id()),
+        covered_(covered) {
+    line_bits_ = layout_.base_bits;
+    for (int i = 0; i < layout_.n_modes; ++i) {
+      const Mode& mode = layout_.modes[i];
+      if (mode.axis == Axis::kK) {
+        k_modes_[static_cast<size_t>(n_k_modes_++)] = i;
+        continue;
+      }
+      const int64_t digit = line / mode.div;
+      line_bits_ += bound_.stride_bits[i] * (mode.outermost() ? digit : digit % mode.extent.factor);
     }
   }
 
-  void mark() { descend(field_.layout.n_modes - 1, field_.layout.base_bits); }
+  void mark() { descend(n_k_modes_ - 1, 0, line_bits_); }
 
  private:
-  void descend(int at, int64_t offset_bits) {
-    if (at < 0) {
-      mark_value(offset_bits / kBitsPerByte);
-      return;
+  void descend(int at, int64_t k, int64_t offset_bits) {
+    if (at < 0) return mark_value(offset_bits / kBitsPerByte);
+    const int i = k_modes_[static_cast<size_t>(at)];
+    const Mode& mode = layout_.modes[i];
+    const int64_t limit = mode.outermost() ? id_ : mode.extent.factor;
+    for (int64_t digit = 0; digit < limit && k < id_; ++digit, k += mode.div) {
+      descend(at - 1, k, offset_bits);
+      offset_bits += bound_.stride_bits[i];
     }
-    const Mode& mode = field_.layout.modes[at];
-    const auto axis = static_cast<size_t>(mode.axis);
-    const int64_t before = coordinates_[axis];
-    const int64_t limit = mode.outermost() ? extents_[axis] : mode.extent.factor;
-    for (int64_t digit = 0; digit < limit && coordinates_[axis] < extents_[axis]; ++digit) {
-      descend(at - 1, offset_bits);
-      offset_bits += bound_.stride_bits[at];
-      coordinates_[axis] += mode.div;
-    }
-    coordinates_[axis] = before;
   }
 
+  /// Lines are walked at once, and two of them may share a byte.
   void mark_value(int64_t byte) {
-    if (field_.layout.swizzle.bits != 0) byte = field_.layout.swizzle.apply(byte);
-    for (int64_t i = 0; i < (field_.bits + 7) / kBitsPerByte; ++i) {
-      covered_[static_cast<size_t>(byte + i)] = true;
+    if (layout_.swizzle.bits != 0) byte = layout_.swizzle.apply(byte);
+    for (int64_t i = 0; i < value_bytes_; ++i) {
+      std::atomic_ref(covered_[static_cast<size_t>(byte + i)]).store(1, std::memory_order_relaxed);
     }
   }
 
-  const Field& field_;
+  const Layout& layout_;
   BoundLayout bound_;
-  std::vector<bool>& covered_;
-  std::array<int64_t, kAxes> extents_{};
-  std::array<int64_t, kAxes> coordinates_{};
+  int64_t value_bytes_;
+  int64_t id_;
+  std::vector<char>& covered_;
+  int64_t line_bits_ = 0;
+  std::array<int, Layout::kMaxModes> k_modes_{};
+  int n_k_modes_ = 0;
 };
 
 }  // namespace
@@ -77,10 +88,14 @@ void fill_pads(const Contract& contract, const Shape& shape, std::byte value,
   require(std::ssize(plane) == bytes, contract.name, std::ssize(plane),
           fmt::format("the {} bytes of {}", bytes, shape.text()));
   if (value_bits(contract, shape) == bytes * kBitsPerByte) return;
-  std::vector<bool> covered(plane.size());
-  for (const Field& field : contract.fields) FieldWalk(field, shape, covered).mark();
-  for (size_t i = 0; i < plane.size(); ++i) {
-    if (!covered[i]) plane[i] = value;
+  std::vector<char> covered(plane.size());
+#pragma omp parallel for schedule(static)
+  for (int64_t line = 0; line < lines_of(contract, shape); ++line) {
+    for (const Field& field : contract.fields) LineWalk(field, shape, line, covered).mark();
+  }
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < bytes; ++i) {
+    if (covered[static_cast<size_t>(i)] == 0) plane[static_cast<size_t>(i)] = value;
   }
 }
 

@@ -24,20 +24,23 @@ PlaneUnderTest mirror_gate(const Context& context, const ProducerSpec& producer,
                            const std::string& tensor, const RawTensor& source, SealedBytes mirror) {
   const Contract& contract = *producer.plane;
   if (!mirror.sealed()) throw ContractError("mirror", contract.name, "not sealed");
-  PlaneUnderTest plane{&contract, std::move(mirror), {}, {}};
+  PlaneUnderTest plane{&contract, std::move(mirror), SealedBytes(0), {}};
   GateReport report = started_plane(context, "mirror", contract, tensor, source.shape);
   // What a producer leaves unwritten must not look right by chance.
-  plane.produced.assign(plane.mirror.bytes().size(), std::byte{0xDB});
+  plane.produced = SealedBytes(std::ssize(plane.mirror.bytes()));
+  const std::span<std::byte> produced = plane.produced.writable();
+  std::fill(produced.begin(), produced.end(), std::byte{0xDB});
   try {
-    producer.write(source, plane.produced);
+    producer.write(source, produced);
   } catch (const std::exception& error) {
     report.verdict = Verdict::kFail;
     report.diagnosis = fmt::format("producer {} threw: {}", producer.name, error.what());
     plane.report = std::move(report);
     return plane;
   }
-  report.compared = static_cast<int64_t>(plane.produced.size());
-  report.difference = compare_bytes(contract, source.shape, plane.mirror.bytes(), plane.produced);
+  plane.produced.seal();
+  report.compared = std::ssize(produced);
+  report.difference = compare_bytes(contract, source.shape, plane.mirror.bytes(), produced);
   if (report.difference.count > 0) {
     report.diagnosis = fmt::format("producer {} wrote other bytes than the definition of {} gives",
                                    producer.name, contract.name);

@@ -10,12 +10,12 @@ namespace planegate::gates {
 struct PlaneUnderTest {
   const Contract* contract = nullptr;
   SealedBytes mirror;
-  std::vector<std::byte> produced;
+  SealedBytes produced;
   GateReport report;
 
   /// What later stages use: the producer's bytes where they are right, else the mirror's.
   std::span<const std::byte> trusted() const {
-    return report.verdict == Verdict::kPass ? std::span<const std::byte>(produced) : mirror.bytes();
+    return report.verdict == Verdict::kPass ? produced.bytes() : mirror.bytes();
   }
 };
 

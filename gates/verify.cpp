@@ -145,17 +145,20 @@ class TensorRun {
         parts[i].push_back(timed(lattice(context_, *runnable[i], dataset)));
       }
     }
-    for (size_t i = 0; i < runnable.size(); ++i) finish_consumer(*runnable[i], file, parts[i]);
+    Twin twin(context_, file);
+    for (size_t i = 0; i < runnable.size(); ++i) {
+      finish_consumer(*runnable[i], file, twin, parts[i]);
+    }
   }
 
-  void finish_consumer(const ConsumerSpec& consumer, Dataset& file,
+  void finish_consumer(const ConsumerSpec& consumer, Dataset& file, Twin& twin,
                        std::vector<GateReport>& parts) {
     stage("bound and independence " + consumer.name);
     const ConsumerRun first = gates::run(context_, consumer, file);
     GateReport report = parity_report(consumer);
     report.parts = std::move(parts);
     report.parts.push_back(timed(bound(context_, consumer, file, first)));
-    report.parts.push_back(timed(independence(context_, consumer, file, first)));
+    report.parts.push_back(timed(independence(context_, consumer, file, twin, first)));
     if (wants_addresses(report.parts)) {
       stage("addresses " + consumer.name);
       report.parts.push_back(timed(addresses(context_, consumer, weights_.name, weights_.shape)));
@@ -192,7 +195,7 @@ class TensorRun {
     Dataset produced(context_, file.text(), weights_, activation_format_,
                      {file.activations().bytes.begin(), file.activations().bytes.end()});
     for (const auto& [contract, bytes] : produced_) {
-      produced.store().add(produced.tensor_of(*contract), *contract, weights_.shape, bytes);
+      produced.store().add(produced.tensor_of(*contract), *contract, weights_.shape, bytes.bytes());
     }
     GateReport report = chain(context_, consumer, produced, first);
     report.repeat = blank.repeat;
@@ -239,7 +242,7 @@ class TensorRun {
   const FormatOracle& activation_format_;
   std::vector<const ProducerSpec*> producers_;
   std::vector<const ConsumerSpec*> consumers_;
-  std::vector<std::pair<const Contract*, std::vector<std::byte>>> produced_;
+  std::vector<std::pair<const Contract*, SealedBytes>> produced_;
   std::vector<GateReport> reports_;
   Clock::time_point started_;
 };

@@ -17,17 +17,20 @@
 
 #include "oracle/parallel.h"
 #include "oracle/preconditions.h"
+#include "oracle/terms.h"
 
 namespace planegate::oracle {
 namespace {
 
 constexpr int64_t kTileRows = 32;
 constexpr int64_t kTileTokens = 128;
+/// Elements whose operands stay in a core's cache; a multiple of every group.
+constexpr int64_t kTileElems = 256;
 constexpr double kUnitF32 = 0x1p-24;
 constexpr double kUnitF64 = 0x1p-53;
 
 using Matrix = Eigen::MatrixXd;
-using Panel = Eigen::Map<const Matrix>;
+using Rows8 = Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>;  // (rows, tokens) of sums
 using Dots = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;  // (rows, tokens) of a (nt, od) array
 
 void require_operand(const FormatOracle& format, Role role, const RawTensor& tensor) {
@@ -50,35 +53,35 @@ void require_operands(const FormatOracle& weight_format, const RawTensor& weight
   require_operand(activation_format, Role::kActivations, activations);
 }
 
-/// Lines [first, first + lines) as panels of `group` elements each, (lines, group) column-major,
-/// so that the product of one group reads contiguous memory.
-class Panels {
+/// Lines [first, first + lines) of a tensor, element-major: (id, width), zeros beyond `lines`.
+/// @pre width is a multiple of 8
+class Panel {
  public:
-  Panels(const FormatOracle& format, const RawTensor& tensor, int64_t first, int64_t lines,
-         int64_t group)
-      : lines_(lines), group_(group), values_(static_cast<size_t>(lines * tensor.shape.id())) {
+  Panel(const FormatOracle& format, const RawTensor& tensor, int64_t first, int64_t lines,
+        int64_t width)
+      : width_(width), octets_(static_cast<size_t>(width * tensor.shape.id() / kBlockRows)) {
     std::vector<double> line(static_cast<size_t>(tensor.shape.id()));
     for (int64_t i = 0; i < lines; ++i) {
       format.dequantise(tensor, first + i, line);
-      double* to = values_.data() + i;
+      double* to = octets_.front().of + i;
       for (const double value : line) {
         *to = value;
-        to += lines;
+        to += width_;
       }
     }
   }
 
-  Panel operator[](int64_t g) const {
-    return Panel(values_.data() + g * lines_ * group_, lines_, group_);
-  }
-  Panel whole() const {
-    return Panel(values_.data(), lines_, static_cast<int64_t>(values_.size()) / lines_);
+  /// Of the elements from `k` on.
+  const double* from(int64_t k) const { return octets_.front().of + k * width_; }
+  void make_magnitudes() {
+    for (Octet& octet : octets_) {
+      for (double& value : octet.of) value = std::fabs(value);
+    }
   }
 
  private:
-  int64_t lines_;
-  int64_t group_;
-  std::vector<double> values_;
+  int64_t width_;
+  std::vector<Octet> octets_;
 };
 
 struct Tile {
@@ -94,20 +97,50 @@ void require_exact_terms(const FormatOracle& format, const Arithmetic& arithmeti
   require(id % elems == 0, "exact_elems", elems, "not a divisor of id=" + std::to_string(id));
 }
 
-/// Calls body(tile, w, x) for each tile of Y, with the panels of its rows and of its tokens. One
-/// panel of tokens is alive at a time, and one of rows a thread.
+/// Sums of the terms of a tile, and of their absolute values: (tokens, 8 rows).
+struct Sums {
+  explicit Sums(int64_t tokens)
+      : y(static_cast<size_t>(tokens)), magnitude(static_cast<size_t>(tokens)) {}
+
+  Rows8 y_of(const Tile& tile) const { return rows8(y, tile); }
+  Rows8 magnitude_of(const Tile& tile) const { return rows8(magnitude, tile); }
+
+  std::vector<Octet> y, magnitude;
+
+ private:
+  static Rows8 rows8(const std::vector<Octet>& sums, const Tile& tile) {
+    return Rows8(sums.front().of, tile.rows, tile.tokens, Eigen::OuterStride<>(kBlockRows));
+  }
+};
+
+int64_t whole_blocks(int64_t tokens) {
+  return (tokens + kBlockTokens - 1) / kBlockTokens * kBlockTokens;
+}
+
+enum class Operands : uint8_t { kValues, kMagnitudes };
+
+/// Calls body(tile, sums) for each tile of Y, once the terms of `group` elements, of the operands'
+/// values or of their magnitudes, were added. One panel of tokens is alive at a time, and one of
+/// rows a thread.
 template <class Body>
 void for_tiles(const FormatOracle& weight_format, const RawTensor& weights,
                const FormatOracle& activation_format, const RawTensor& activations, int64_t group,
-               const Body& body) {
-  const int64_t od = weights.shape.od();
+               Operands operands, const Body& body) {
+  const int64_t id = weights.shape.id();
   const int64_t nt = activations.shape.nt();
   for (int64_t token = 0; token < nt; token += kTileTokens) {
     const int64_t tokens = std::min(kTileTokens, nt - token);
-    const Panels x(activation_format, activations, token, tokens, group);
-    for_ranges(od, kTileRows, [&](int64_t row, int64_t end) {
-      const Panels w(weight_format, weights, row, end - row, group);
-      body(Tile{row, end - row, token, tokens}, w, x);
+    Panel x(activation_format, activations, token, tokens, whole_blocks(tokens));
+    if (operands == Operands::kMagnitudes) x.make_magnitudes();
+    for_ranges(weights.shape.od(), kBlockRows, [&](int64_t row, int64_t end) {
+      Panel w(weight_format, weights, row, end - row, kBlockRows);
+      if (operands == Operands::kMagnitudes) w.make_magnitudes();
+      Sums sums(whole_blocks(tokens));
+      for (int64_t k = 0; k < id; k += kTileElems) {
+        add_terms({w.from(k), x.from(k), std::min(kTileElems, id - k), group, whole_blocks(tokens),
+                   sums.y.front().of, sums.magnitude.front().of});
+      }
+      body(Tile{row, end - row, token, tokens}, sums);
     });
   }
 }
@@ -173,22 +206,51 @@ std::optional<int> unit_exponent(std::span<const double> values) {
   return lowest;
 }
 
-std::vector<std::optional<int>> unit_exponents(const FormatOracle& format, const RawTensor& tensor,
-                                               int64_t lines) {
-  std::vector<std::optional<int>> units(static_cast<size_t>(lines));
+/// What exactness of a line's products depends on.
+struct LineFacts {
+  std::optional<int> unit;  ///< exponent of the lowest set bit of any value
+  double largest = 0;       ///< magnitude
+  double sum = 0;           ///< of magnitudes
+};
+
+std::vector<LineFacts> line_facts(const FormatOracle& format, const RawTensor& tensor,
+                                  int64_t lines) {
+  std::vector<LineFacts> facts(static_cast<size_t>(lines));
   for_ranges(lines, kTileRows, [&](int64_t line, int64_t end) {
     std::vector<double> values(static_cast<size_t>(tensor.shape.id()));
     for (; line < end; ++line) {
       format.dequantise(tensor, line, values);
-      units[static_cast<size_t>(line)] = unit_exponent(values);
+      LineFacts& of_line = facts[static_cast<size_t>(line)];
+      of_line.unit = unit_exponent(values);
+      for (const double value : values) {
+        of_line.largest = std::max(of_line.largest, std::fabs(value));
+        of_line.sum += std::fabs(value);
+      }
     }
   });
-  return units;
+  return facts;
 }
 
 bool exact_below(double magnitude, int unit) {
   constexpr int kLeastF32 = -149;
   return magnitude < std::ldexp(1.0, unit + 24) && unit >= kLeastF32 && magnitude < 0x1p128;
+}
+
+/// Whether no magnitude can be too large: it is at most the largest weight times the sum of the
+/// activations' magnitudes. Both are multiples of their units: below 2^53 units nothing rounds.
+bool exact_by_largest(const std::vector<LineFacts>& rows, const std::vector<LineFacts>& tokens) {
+  std::atomic<bool> exact = true;
+  for_ranges(std::ssize(rows), kTileRows, [&](int64_t row, int64_t end) {
+    for (; row < end; ++row) {
+      const LineFacts& w = rows[static_cast<size_t>(row)];
+      for (const LineFacts& x : tokens) {
+        if (w.unit && x.unit && !exact_below(w.largest * x.sum, *w.unit + *x.unit)) {
+          exact = false;
+        }
+      }
+    }
+  });
+  return exact;
 }
 
 }  // namespace
@@ -211,18 +273,11 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
   const std::span<double> y_star = out.y.writable();
   const std::span<double> magnitudes = out.magnitude.writable();
   const std::span<double> bounds = out.bound.writable();
-  for_tiles(weight_format, weights, activation_format, activations, group,
-            [&](const Tile& tile, const Panels& w, const Panels& x) {
-              Matrix y = Matrix::Zero(tile.rows, tile.tokens);
-              Matrix magnitude = y;
-              Matrix term = y;
-              for (int64_t g = 0; g < id / group; ++g) {
-                term.noalias() = w[g] * x[g].transpose();
-                y += term;
-                magnitude += term.cwiseAbs();
-              }
+  for_tiles(weight_format, weights, activation_format, activations, group, Operands::kValues,
+            [&](const Tile& tile, const Sums& sums) {
+              const Matrix magnitude = sums.magnitude_of(tile);
               require_finite_sums(magnitude, error, tile);
-              dots_of(y_star, tile, od) = y;
+              dots_of(y_star, tile, od) = sums.y_of(tile);
               dots_of(magnitudes, tile, od) = magnitude;
               // Where magnitude is 0, so is every term, and nothing rounds.
               dots_of(bounds, tile, od) =
@@ -236,23 +291,18 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
 bool exact_in_f32(const FormatOracle& weight_format, const RawTensor& weights,
                   const FormatOracle& activation_format, const RawTensor& activations) {
   require_operands(weight_format, weights, activation_format, activations);
-  const int64_t id = weights.shape.id();
-  const int64_t group = std::gcd(id, int64_t{256});
-  const auto row_units = unit_exponents(weight_format, weights, weights.shape.od());
-  const auto token_units = unit_exponents(activation_format, activations, activations.shape.nt());
+  const auto rows = line_facts(weight_format, weights, weights.shape.od());
+  const auto tokens = line_facts(activation_format, activations, activations.shape.nt());
+  if (exact_by_largest(rows, tokens)) return true;
+  const int64_t group = std::gcd(weights.shape.id(), kTileElems);
   std::atomic<bool> exact = true;
-  for_tiles(weight_format, weights, activation_format, activations, group,
-            [&](const Tile& tile, const Panels& w, const Panels& x) {
-              Matrix magnitude = Matrix::Zero(tile.rows, tile.tokens);
-              for (int64_t g = 0; g < id / group; ++g) {
-                const Matrix w_magnitude = w[g].cwiseAbs();
-                const Matrix x_magnitude = x[g].cwiseAbs();
-                magnitude.noalias() += w_magnitude * x_magnitude.transpose();
-              }
+  for_tiles(weight_format, weights, activation_format, activations, group, Operands::kMagnitudes,
+            [&](const Tile& tile, const Sums& sums) {
+              const Rows8 magnitude = sums.magnitude_of(tile);
               for (int64_t t = 0; t < tile.tokens; ++t) {
                 for (int64_t j = 0; j < tile.rows; ++j) {
-                  const auto row = row_units[static_cast<size_t>(tile.row + j)];
-                  const auto token = token_units[static_cast<size_t>(tile.token + t)];
+                  const auto row = rows[static_cast<size_t>(tile.row + j)].unit;
+                  const auto token = tokens[static_cast<size_t>(tile.token + t)].unit;
                   if (row && token && !exact_below(magnitude(j, t), *row + *token)) exact = false;
                 }
               }

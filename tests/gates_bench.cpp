@@ -4,6 +4,8 @@
 
 #include "catalog/catalog.h"
 #include "gates/compare.h"
+#include "gates/dataset.h"
+#include "oracle/gemm.h"
 
 /// How close the host side of the mirror gate comes to what memory gives. Ratios of one run count.
 namespace planegate {
@@ -61,8 +63,27 @@ void producer(benchmark::State& state, const std::string& name) {
   count_bytes(state, plane);
 }
 
+/// Y* and its bounds at 64 tokens; items are multiply-adds.
+void reference(benchmark::State& state) {
+  const Plane plane("w_exp");
+  const FormatOracle& weights = *shipped_catalog().format(plane.producer->from);
+  const FormatOracle& activations = shipped_catalog().activations();
+  const Shape shape = kShape.with_tokens(64);
+  const std::vector<float> x = gates::sample_activations(shape, 1);
+  const auto encoded = activations.quantise({"x", "f32", shape, std::as_bytes(std::span(x))});
+  const RawTensor of_weights{"w", weights.format, shape, plane.raw};
+  const RawTensor of_activations{"x", activations.format, shape, encoded};
+  const Arithmetic arithmetic{16, 2, ""};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        oracle::gemm(weights, of_weights, activations, of_activations, arithmetic).y[0]);
+  }
+  state.SetItemsProcessed(state.iterations() * shape.od() * shape.id() * shape.nt());
+}
+
 BENCHMARK(memory)->UseRealTime();
 BENCHMARK(comparison)->UseRealTime();
+BENCHMARK(reference)->UseRealTime();
 BENCHMARK_CAPTURE(mirror, w_exp, "w_exp")->UseRealTime();
 BENCHMARK_CAPTURE(mirror, w_dsc, "w_dsc")->UseRealTime();
 BENCHMARK_CAPTURE(mirror, padded, "padded")->UseRealTime();
