@@ -6,6 +6,8 @@
 
 #include <planegate/core/errors.h>
 
+#include "gates/perf/utc.h"
+#include "gates/perf/utc.h"
 #include "tests/command_run.h"
 #include "tests/json_schema.h"
 #include "tests/ledger_samples.h"

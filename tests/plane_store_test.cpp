@@ -146,6 +146,8 @@ class FullDevice final : public Device {
  public:
   DeviceKind kind() const override { return DeviceKind::kHost; }
   std::string name() const override { return "host"; }
+  std::string driver() const override { return "none"; }
+  double timed_s(const std::function<void()>&) override { return 0; }
   std::string description() const override { return "full"; }
   DeviceBuffer allocate(std::string name, int64_t size_bytes, std::byte guard_fill) override {
     if (full) throw DeviceError("no memory for " + name);

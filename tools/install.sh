@@ -4,7 +4,8 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libgtest-dev libgmock-dev librapidcheck-dev libeigen3-dev
-          libfmt-dev libcli11-dev nlohmann-json3-dev libboost-context-dev libbenchmark-dev)
+          libfmt-dev libcli11-dev nlohmann-json3-dev libboost-context-dev libbenchmark-dev
+          libssl-dev)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <regex>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <planegate/core/errors.h>
+
+#include "gates/perf/utc.h"
 
 namespace planegate::perf {
 namespace {
@@ -49,15 +48,8 @@ void check_delta(const char* member, const std::optional<Delta>& delta) {
 }
 
 void check_time(const std::string& time) {
-  static const std::regex form(R"((\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)Z)");
-  std::smatch match;
-  const bool formed = std::regex_match(time, match, form);
-  const auto part = [&](size_t i) { return static_cast<unsigned>(std::stoi(match[i])); };
-  const bool valid =
-      formed && std::chrono::year_month_day(std::chrono::year(static_cast<int>(part(1))),
-                                            std::chrono::month(part(2)), std::chrono::day(part(3)))
-                    .ok();
-  if (!valid) throw ContractError("time", time, "must be UTC as in 2026-01-31T12:00:00Z");
+  if (seconds_of_utc(time)) return;
+  throw ContractError("time", time, "must be UTC as in 2026-01-31T12:00:00Z");
 }
 
 void check_outcome(const LedgerEntry& entry) {
@@ -153,11 +145,6 @@ Comparison comparison_named(std::string_view name) {
 
 LedgerVerdict ledger_verdict_named(std::string_view name) {
   return named<LedgerVerdict>("verdict", name, kVerdicts);
-}
-
-std::string utc_now() {
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
 void check(const LedgerEntry& entry) {

@@ -61,9 +61,6 @@ class LedgerError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `2026-01-31T12:00:00Z`.
-std::string utc_now();
-
 /// @throws ContractError: the first member that breaks a rule of docs/ledger-schema.md; among them,
 ///         kWaiting has a retry_when and nothing else has one, and what is UNGATED has not landed.
 void check(const LedgerEntry& entry);

@@ -12,6 +12,7 @@
 #include "cli/ledger_text.h"
 #include "cli/output_file.h"
 #include "gates/perf/ledger_file.h"
+#include "gates/perf/utc.h"
 
 namespace planegate::cli {
 namespace {

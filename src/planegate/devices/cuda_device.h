@@ -72,6 +72,7 @@ class CudaDevice : public Device {
   DeviceKind kind() const override { return DeviceKind::kCuda; }
   std::string name() const override { return "cuda"; }
   std::string description() const override { return description_; }
+  std::string driver() const override;
 
   DeviceBuffer allocate(std::string name, int64_t size_bytes,
                         std::byte guard_fill = std::byte{0xA5}) override;
@@ -86,6 +87,8 @@ class CudaDevice : public Device {
   std::optional<GuardBreach> breached_guard(const DeviceBuffer& buffer) override;
   std::vector<std::optional<GuardBreach>> breached_guards(
       std::span<const DeviceBuffer* const> buffers) override;
+  double timed_s(const std::function<void()>& work) override;
+  std::optional<double> clock_hz() override;
   void start_company() override;
   bool end_company() override;
 

@@ -74,6 +74,15 @@ __device__ uint64_t nanoseconds() {
   return now;
 }
 
+__global__ void spin(Spun* spun) {
+  constexpr uint64_t kNanoseconds = 500'000;
+  const uint64_t begun = nanoseconds();
+  const long long cycles = clock64();
+  while (nanoseconds() - begun < kNanoseconds) {
+  }
+  *spun = {static_cast<uint64_t>(clock64() - cycles), nanoseconds() - begun};
+}
+
 __global__ void keep_busy(uint32_t epoch, const uint32_t* stop, uint32_t* scratch,
                           CompanySigns* signs) {
   const uint64_t started = nanoseconds();
@@ -121,6 +130,11 @@ cudaError_t launch_zones(std::span<const Zone> zones, ZoneResult* results, cudaS
 cudaError_t launch_company(int blocks, uint32_t epoch, const uint32_t* stop, uint32_t* scratch,
                            CompanySigns* signs, cudaStream_t stream) {
   keep_busy<<<blocks, kThreads, 0, stream>>>(epoch, stop, scratch, signs);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_spin(Spun* spun, cudaStream_t stream) {
+  spin<<<1, 1, 0, stream>>>(spun);
   return cudaGetLastError();
 }
 

@@ -50,6 +50,12 @@ cudaError_t launch_gathers(std::span<const Gather> gathers, std::byte* staging,
 /// results: device memory, zones.size() of them. @pre at most kMaxZones
 cudaError_t launch_zones(std::span<const Zone> zones, ZoneResult* results, cudaStream_t stream);
 
+/// How many cycles of an SM passed in how many nanoseconds, over about half a millisecond.
+struct Spun {
+  uint64_t cycles = 0, nanoseconds = 0;
+};
+cudaError_t launch_spin(Spun* spun, cudaStream_t stream);
+
 /// What the kernel beside says: words in pinned memory.
 struct CompanySigns {
   uint32_t started = 0;  ///< epoch, once its first block runs

@@ -71,6 +71,8 @@ class Device {
   virtual std::string name() const = 0;
   /// `host executor, 2 threads`, `NVIDIA H200, sm_90, 132 SMs, CUDA 13.0`.
   virtual std::string description() const = 0;
+  /// What runs the device's code beside this program: `580.159.04`; `none` on host.
+  virtual std::string driver() const = 0;
 
   /// A buffer whose content is poison and whose guard zones hold `guard_fill`.
   /// @throws ContractError for a size below 1, DeviceError when there is no memory.
@@ -97,6 +99,12 @@ class Device {
   /// The same for many buffers, in their order; synchronises no later than the first comparison.
   virtual std::vector<std::optional<GuardBreach>> breached_guards(
       std::span<const DeviceBuffer* const> buffers);
+
+  /// Seconds from the start of what `work` queues to its end, by the device's own clock where it
+  /// has one. Synchronises. @throws as synchronise(), and what work() throws.
+  virtual double timed_s(const std::function<void()>& work) = 0;
+  /// Of the device's cores, as they run now; nullopt where it cannot be told. Synchronises.
+  virtual std::optional<double> clock_hz() { return std::nullopt; }
 
   /// Starts a kernel of no use that keeps a part of the device busy beside whatever is queued until
   /// end_company(). A device that has none does nothing.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -98,6 +99,14 @@ HostDevice::~HostDevice() = default;
 std::string HostDevice::description() const {
   return fmt::format("host executor, {} threads",
                      std::max(1u, std::thread::hardware_concurrency()));
+}
+
+double HostDevice::timed_s(const std::function<void()>& work) {
+  synchronise();
+  const auto begun = std::chrono::steady_clock::now();
+  work();
+  synchronise();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
 DeviceBuffer HostDevice::allocate(std::string name, int64_t size_bytes, std::byte guard_fill) {

@@ -41,6 +41,8 @@ class HostDevice : public Device {
 
   DeviceKind kind() const override { return DeviceKind::kHost; }
   std::string name() const override { return "host"; }
+  std::string driver() const override { return "none"; }
+  double timed_s(const std::function<void()>& work) override;
   std::string description() const override;
 
   DeviceBuffer allocate(std::string name, int64_t size_bytes,
