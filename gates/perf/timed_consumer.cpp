@@ -28,8 +28,8 @@ struct TimedConsumer::Target {
     request = planegate::request(consumer, dataset.store(), dataset.weights().name,
                                  dataset.activations().name, shape);
     y = context.device.allocate("timed y", shape.nt() * shape.od() * int64_t{sizeof(float)});
-    stamps = context.device.allocate("timed stamps",
-                                     consumer.blocks(shape) * int64_t{sizeof(Stamp)});
+    stamps =
+        context.device.allocate("timed stamps", consumer.blocks(shape) * int64_t{sizeof(Stamp)});
     if (consumer.workspace_bytes != nullptr && consumer.workspace_bytes(shape) > 0) {
       workspace = context.device.allocate("timed workspace", consumer.workspace_bytes(shape));
       request.workspace = &*workspace;
@@ -67,8 +67,7 @@ Sample TimedConsumer::run() {
     }
   });
   Sample sample;
-  sample.wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  sample.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   if (device.kind() == DeviceKind::kCuda) sample.kernel = kernel_s;
   return sample;
 }

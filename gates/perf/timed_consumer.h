@@ -9,12 +9,12 @@
 
 namespace planegate::perf {
 
-/// One consumer on datasets whose planes stand on the device, launched as it was verified: stamps on,
-/// same buffers each time.
+/// One consumer on datasets whose planes stand on the device, launched as it was verified: stamps
+/// on, same buffers each time.
 class TimedConsumer {
  public:
-  /// A sample launches on each of `datasets` in turn, `launches` of them: the tensors of a model, or
-  /// copies of one tensor, enough of them that its weights do not stay in a cache.
+  /// A sample launches on each of `datasets` in turn, `launches` of them: the tensors of a model,
+  /// or copies of one tensor, enough of them that its weights do not stay in a cache.
   /// @pre the consumer takes all their shapes; launches >= 1; datasets outlive this.
   /// @throws ContractError, DeviceError.
   TimedConsumer(gates::Context& context, const ConsumerSpec& consumer,
@@ -25,8 +25,8 @@ class TimedConsumer {
   Sample run();
 
   /// Poisons the outputs, runs once more on each dataset and verifies: every element within its
-  /// bound, liveness and guard zones, and the timed buffers bit-identical to that. Empty, or what is
-  /// wrong.
+  /// bound, liveness and guard zones, and the timed buffers bit-identical to that. Empty, or what
+  /// is wrong.
   std::string verify_again();
 
   /// Of the planes that it reads of `datasets`, workspaces included.

@@ -22,6 +22,18 @@ Json members_json(const std::vector<Member>& members) {
   return json;
 }
 
+Json hashes_json(const std::map<std::string, std::string>& hashes) {
+  Json json = Json::array();
+  for (const auto& [name, hash] : hashes) json.push_back({{"name", name}, {"hash", hash}});
+  return json;
+}
+
+std::map<std::string, std::string> hashes_of(const Json& json) {
+  std::map<std::string, std::string> hashes;
+  for (const Json& one : json) hashes[one.at("name")] = one.at("hash");
+  return hashes;
+}
+
 Json body(const Token& token) {
   return {{"schema", kTokenSchema},
           {"minted", token.minted},
@@ -29,8 +41,8 @@ Json body(const Token& token) {
           {"device", token.provenance.device},
           {"driver", token.provenance.driver},
           {"shapes", token.shapes},
-          {"contracts", token.contracts},
-          {"consumers", token.consumers},
+          {"contracts", hashes_json(token.contracts)},
+          {"consumers", hashes_json(token.consumers)},
           {"members", members_json(token.members)},
           {"sweep",
            {{"cases", token.sweep.cases},
@@ -180,8 +192,8 @@ Token token_from_json(std::string_view text) {
     token.minted = json.at("minted");
     token.provenance = {json.at("binary"), json.at("device"), json.at("driver")};
     token.shapes = json.at("shapes");
-    token.contracts = json.at("contracts");
-    token.consumers = json.at("consumers");
+    token.contracts = hashes_of(json.at("contracts"));
+    token.consumers = hashes_of(json.at("consumers"));
     for (const Json& member : json.at("members")) {
       token.members.push_back({member.at("gate"), member.at("subject"), member.at("compared")});
     }

@@ -99,6 +99,36 @@ struct LedgerArguments {
   std::string retry_when;
 };
 
+struct TokenArguments {
+  std::string path;
+  std::vector<std::string> consumers;
+  std::optional<int64_t> od, id;
+  int64_t nt = 0;
+  std::string model;  ///< the shapes of its tensors instead of od and id
+  int64_t cases = 200;
+  uint64_t seed = 1;
+  std::string device = "auto";
+};
+
+struct AbArguments {
+  std::string a, b;  ///< consumers
+  std::optional<int64_t> od, id, nt;
+  std::string model;  ///< replay its GEMMs instead of od and id
+  std::string device = "auto";
+  std::string token;                  ///< file that `token` wrote
+  std::string cmd_a, cmd_b, metric;   ///< two programs instead
+  bool higher_is_better = false;      ///< of the metric
+  std::string gate_cmd;               ///< must succeed before and after
+  std::vector<std::string> binaries;  ///< whose content may not change meanwhile
+  int64_t quads = 20;
+  double bar_percent = 1.5;
+  uint64_t seed = 1;
+  std::string json;
+  std::string ledger, mechanism, budget, retry_when;
+  bool landed = false, reverted = false;
+  int64_t planted_launches = 0;  ///< percent more of b: a slowdown of known size
+};
+
 struct AttributeArguments {
   std::string from, raw;             ///< the pages of one launch
   std::vector<std::string> against;  ///< none, or the pages of the variant after: source, raw
@@ -122,6 +152,8 @@ ExitCode detect(const DetectArguments& arguments);
 ExitCode fuzz_cases(const FuzzArguments& arguments);
 ExitCode replay(const ReplayArguments& arguments);
 ExitCode mutants(const MutantsArguments& arguments);
+ExitCode token(const TokenArguments& arguments);
+ExitCode ab(const AbArguments& arguments);
 ExitCode ledger(const LedgerArguments& arguments);
 ExitCode attribute(const AttributeArguments& arguments);
 

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <planegate/core/errors.h>
-
 #include "catalog/catalog.h"
 #include "cli/choose_device.h"
 #include "cli/commands.h"
+#include "cli/named_consumers.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "gates/detectability.h"
@@ -14,25 +13,12 @@
 namespace planegate::cli {
 namespace {
 
-Shape shape_of(const DetectArguments& arguments) {
-  try {
-    return Shape(arguments.od, arguments.id, arguments.nt);
-  } catch (const ContractError& error) {
-    throw CommandError(kWrongUse, error.what());
-  }
-}
-
 /// The named consumer, or all.
-std::vector<const ConsumerSpec*> named(const Catalog& catalog, const std::string& name) {
-  std::vector<const ConsumerSpec*> found;
-  std::vector<std::string> names;
-  for (const ConsumerSpec& consumer : catalog.consumers()) {
-    if (name.empty() || name == consumer.name) found.push_back(&consumer);
-    names.push_back(consumer.name);
-  }
-  if (!found.empty()) return found;
-  throw CommandError(kWrongUse, fmt::format("--consumer {}: no such name; nearest: {}", name,
-                                            fmt::join(nearest(name, names), ", ")));
+std::vector<const ConsumerSpec*> wanted_consumers(const Catalog& catalog, const std::string& name) {
+  if (!name.empty()) return named_consumers(catalog, "--consumer", {name});
+  std::vector<const ConsumerSpec*> all;
+  for (const ConsumerSpec& consumer : catalog.consumers()) all.push_back(&consumer);
+  return all;
 }
 
 std::string refusal(const ConsumerSpec& consumer, const Device& device, const Shape& shape) {
@@ -78,8 +64,8 @@ std::string detect_text(const gates::Detectability& found) {
 
 ExitCode detect(const DetectArguments& arguments) {
   const Catalog& catalog = shipped_catalog();
-  const Shape shape = shape_of(arguments);
-  const auto wanted = named(catalog, arguments.consumer);
+  const Shape shape = shape_of(arguments.od, arguments.id, arguments.nt);
+  const auto wanted = wanted_consumers(catalog, arguments.consumer);
   const auto device = choose_device(arguments.device);
   gates::Context context{catalog, *device, arguments.seed};
   bool complete = true;

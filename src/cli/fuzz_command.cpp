@@ -11,6 +11,7 @@
 #include "catalog/catalog.h"
 #include "cli/choose_device.h"
 #include "cli/commands.h"
+#include "cli/named_consumers.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "fuzz/soak.h"
@@ -22,17 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kDefaultCases = 200;
 constexpr const char* kFormat = "q6_K";
-
-/// @throws CommandError(kWrongUse) for a consumer that is not registered, with the nearest names.
-void require_consumers(const Catalog& catalog, const std::vector<std::string>& wanted) {
-  std::vector<std::string> names;
-  for (const ConsumerSpec& consumer : catalog.consumers()) names.push_back(consumer.name);
-  for (const std::string& name : wanted) {
-    if (catalog.consumer(name) != nullptr) continue;
-    throw CommandError(kWrongUse, fmt::format("--consumer {}: no such consumer; nearest: {}", name,
-                                              fmt::join(nearest(name, names), ", ")));
-  }
-}
 
 /// What a wrong setting says, as wrong use.
 template <class Make>
@@ -82,7 +72,7 @@ int threads_of(const FuzzArguments& arguments) {
 
 ExitCode fuzz_cases(const FuzzArguments& arguments) {
   const Catalog catalog = arguments.known_bad ? catalog_with_known_bad() : shipped_catalog();
-  require_consumers(catalog, arguments.consumers);
+  named_consumers(catalog, "--consumer", arguments.consumers);
   require_folder(arguments.out);
   if (arguments.seconds && !(*arguments.seconds > 0)) {
     throw CommandError(kWrongUse,

@@ -2,20 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
 
 namespace planegate::cli {
-namespace {
-
-std::string not_empty(const std::string& text) {
-  return text.empty() ? "is empty; leave it out instead" : "";
-}
-
-std::string not_negative(const std::string& text) {
-  return text.starts_with('-') ? "must not be negative: " + text : "";
-}
-
-}  // namespace
 
 void add_ledger(CLI::App& app, LedgerArguments& a) {
   app.add_option("FILE", a.path, "ledger: one JSON object a line")->required()->check(not_empty);

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -12,7 +11,9 @@
 #include <planegate/devices/device.h>
 #include <planegate/gguf/error.h>
 
+#include "cli/ab_options.h"
 #include "cli/attribute_options.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/ledger_options.h"
@@ -40,20 +41,6 @@ constexpr const char* kFooter =
     "  planegate demo                                     the bug that content checks cannot see";
 
 constexpr int64_t kMaxTokens = int64_t{1} << 32;
-
-/// An empty argument is a shell variable that was not set: refused, not taken as left out.
-std::string not_empty(const std::string& text) {
-  return text.empty() ? "is empty; leave it out instead" : "";
-}
-
-/// CLI11 would let a negative number wrap around and cut one that is too large.
-std::string is_seed(const std::string& text) {
-  uint64_t seed = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, seed);
-  if (error == std::errc() && stopped == end) return "";
-  return fmt::format("'{}' must be a whole number from 0 to 2^64-1", text);
-}
 
 void add_names(CLI::App& app, const std::string& option, std::vector<std::string>& names,
                const std::string& text) {
@@ -175,6 +162,8 @@ ExitCode run(int argc, char** argv) {
   FuzzArguments fuzz_arguments;
   ReplayArguments replay_arguments;
   MutantsArguments mutants_arguments;
+  TokenArguments token_arguments;
+  AbArguments ab_arguments;
   LedgerArguments ledger_arguments;
   AttributeArguments attribute_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
@@ -206,6 +195,12 @@ ExitCode run(int argc, char** argv) {
   auto* mutants_app = app.add_subcommand(
       "mutants", "plant every fault of the corpus: which gate is red, and what it is called");
   add_mutants(*mutants_app, mutants_arguments);
+  auto* token_app = app.add_subcommand(
+      "token", "mint what opens ab: all gates and a sweep, green, of exactly this code");
+  add_token(*token_app, token_arguments);
+  auto* ab_app = app.add_subcommand(
+      "ab", "two consumers or two programs in turns, with an interval and a verdict");
+  add_ab(*ab_app, ab_arguments);
   auto* ledger_app = app.add_subcommand(
       "ledger", "what was tried for speed, with intervals, and what became of it");
   add_ledger(*ledger_app, ledger_arguments);
@@ -234,6 +229,8 @@ ExitCode run(int argc, char** argv) {
   if (fuzz_app->parsed()) return fuzz_cases(fuzz_arguments);
   if (replay_app->parsed()) return replay(replay_arguments);
   if (mutants_app->parsed()) return mutants(mutants_arguments);
+  if (token_app->parsed()) return token(token_arguments);
+  if (ab_app->parsed()) return ab(ab_arguments);
   if (ledger_app->parsed()) return ledger(ledger_arguments);
   if (attribute_app->parsed()) return attribute(attribute_arguments);
   return demo(demo_arguments);

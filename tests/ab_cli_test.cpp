@@ -1,0 +1,223 @@
+#include <gmock/gmock.h>
+
+#include "gates/perf/ledger_file.h"
+#include "tests/command_run.h"
+#include "tests/json_schema.h"
+
+/// `planegate token` and `planegate ab`, run as a user would.
+namespace planegate {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+using Arguments = std::vector<std::string>;
+
+const Arguments kShape = {"--od", "9", "--id", "512", "--nt", "3", "--device", "host"};
+
+Arguments operator+(Arguments a, const Arguments& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+class AbCommand : public test::CommandTest {
+ protected:
+  test::CommandRun mint(const Arguments& more = kShape) const {
+    return run(Arguments{"token", path("token.json"), "--consumer", "w_exp/copy16", "--consumer",
+                         "w_exp/cp_async", "--cases", "20"} +
+               more);
+  }
+  test::CommandRun ab(const Arguments& more = {}, const Arguments& shape = kShape) const {
+    return run(Arguments{"ab", "--a", "w_exp/copy16", "--b", "w_exp/cp_async", "--token",
+                         path("token.json")} +
+               shape + more);
+  }
+  /// No number is printed.
+  void expect_refused(const test::CommandRun& ran, const std::string& why) const {
+    EXPECT_EQ(ran.status, 4) << ran.out << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(why));
+    EXPECT_THAT(ran.out, Not(HasSubstr("%")));
+  }
+  void edit(const std::string& from, const std::string& to) const {
+    std::string text = test::content(path("token.json"));
+    text.replace(text.find(from), from.size(), to);
+    test::write_text(path("token.json"), text);
+  }
+};
+
+TEST_F(AbCommand, TimesWhatItsTokenWasMintedFor) {
+  const auto minted = mint();
+  ASSERT_EQ(minted.status, 0) << minted.err;
+  EXPECT_THAT(minted.out, HasSubstr("for od=9 id=512 nsb=2 nt=3, good for 24 hours"));
+  const auto ran = ab({"--bar", "100"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("b is equivalent within 100 % (token "));
+  EXPECT_THAT(ran.out, HasSubstr("a against itself: false alarms "));
+  EXPECT_THAT(ran.out, HasSubstr("device memory of b less that of a: +0 bytes"));
+}
+
+TEST_F(AbCommand, FindsAPlantedSlowdown) {
+  ASSERT_EQ(mint().status, 0);
+  const auto ran = ab({"--b", "w_exp/copy16", "--planted-launches", "300", "--quads", "6"});
+  EXPECT_EQ(ran.status, 2) << "--b is there twice";
+  const auto planted =
+      run(Arguments{"ab", "--a", "w_exp/copy16", "--b", "w_exp/copy16", "--token",
+                    path("token.json"), "--planted-launches", "300", "--quads", "6"} +
+          kShape);
+  EXPECT_EQ(planted.status, 1) << planted.out << planted.err;
+  EXPECT_THAT(planted.out, HasSubstr("b is slower (token "));
+}
+
+TEST_F(AbCommand, ReplaysAModel) {
+  const Arguments replay = {"--replay", model(), "--nt", "3", "--device", "host"};
+  const auto minted = mint(replay);
+  ASSERT_EQ(minted.status, 0) << minted.err;
+  EXPECT_THAT(minted.out, HasSubstr("od=70 id=512 nsb=2 nt=3; od=3 id=256 nsb=1 nt=3"));
+  const auto ran = ab({"--bar", "100", "--quads", "20"}, replay);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("2 GEMMs in order, nt=3"));
+}
+
+TEST_F(AbCommand, WritesTheJsonThatItsDocumentsDescribe) {
+  ASSERT_EQ(mint().status, 0);
+  test::Schema of_token = test::parsed_schema(test::content(PLANEGATE_TOKEN_SCHEMA));
+  EXPECT_EQ(
+      test::errors_of(nlohmann::json::parse(test::content(path("token.json"))), "token", of_token),
+      "");
+  test::Schema of_ab = test::parsed_schema(test::content(PLANEGATE_AB_SCHEMA));
+  const auto check = [&](const test::CommandRun& ran) {
+    EXPECT_THAT(ran.status, testing::AnyOf(0, 1, 4)) << ran.err;
+    EXPECT_EQ(test::errors_of(nlohmann::json::parse(test::content(path("ab.json"))), "ab", of_ab),
+              "");
+  };
+  check(ab({"--json", path("ab.json"), "--quads", "6"}));
+  check(run({"ab", "--cmd-a", "echo $$", "--cmd-b", "echo $$", "--metric", "[0-9]+", "--quads", "6",
+             "--bar", "0", "--json", path("ab.json")}));
+}
+
+TEST_F(AbCommand, RefusesWithoutAGoodToken) {
+  expect_refused(run(Arguments{"ab", "--a", "w_exp/copy16", "--b", "w_exp/cp_async"} + kShape),
+                 "no token: --token FILE, as planegate token writes it, is missing");
+  expect_refused(ab(), "token.json is missing, unreadable or empty");
+  ASSERT_EQ(mint().status, 0);
+  Arguments other_shape = kShape;
+  other_shape[1] = "10";
+  expect_refused(ab({}, other_shape), "no token: shape od=10 id=512 nsb=2 nt=3 was not verified");
+  expect_refused(run(Arguments{"ab", "--a", "w_exp/copy16", "--b", "raw/expand", "--token",
+                               path("token.json")} +
+                     kShape),
+                 "no token: consumer raw/expand was not verified");
+  const std::string good = test::content(path("token.json"));
+  edit("\"compared\": ", "\"compared\": 1");
+  expect_refused(ab(), "no token: it was edited: its digest does not fit");
+  test::write_text(path("token.json"), good.substr(0, 100));
+  expect_refused(ab(), "no token: the file is none");
+}
+
+TEST_F(AbCommand, MintsNoTokenOfASkippedMember) {
+  const auto ran = run({"token", path("token.json"), "--consumer", "padded/decode", "--od", "9",
+                        "--id", "512", "--nt", "70", "--cases", "5", "--device", "host"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err, HasSubstr("no token: parity skipped padded/decode"));
+  EXPECT_THAT(files(), Not(testing::Contains("token.json")));
+}
+
+TEST_F(AbCommand, ComparesProgramsAndCallsThemUngated) {
+  const auto ran = run({"ab", "--cmd-a", "echo took 2.5 ms", "--cmd-b", "echo took 2.0 ms",
+                        "--metric", "took ([0-9.]+)", "--quads", "6"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.out, HasSubstr("metric  a          2.5   b            2"));
+  EXPECT_THAT(ran.out, HasSubstr("b is faster (UNGATED: no green gates stand behind it)\n"));
+}
+
+TEST_F(AbCommand, KnowsMetricsOfWhichMoreIsBetter) {
+  const auto ran = run({"ab", "--cmd-a", "echo 100", "--cmd-b", "echo 200", "--metric", "[0-9]+",
+                        "--higher-is-better", "--quads", "6"});
+  EXPECT_THAT(ran.out, HasSubstr("metric  a          100   b          200"));
+  EXPECT_THAT(ran.out, HasSubstr("b is faster"));
+}
+
+TEST_F(AbCommand, GatesProgramsByACommandAndTheirBinaries) {
+  test::write_text(path("binary"), "one");
+  const Arguments programs = {"ab",     "--cmd-a",  "echo 1",       "--cmd-b",
+                              "echo 1", "--metric", "[0-9]+",       "--quads",
+                              "6",      "--binary", path("binary"), "--gate-cmd"};
+  const auto gated = run(programs + Arguments{"true"});
+  EXPECT_EQ(gated.status, 0) << gated.err;
+  EXPECT_THAT(gated.out, HasSubstr("b is equivalent within 1.5 % (token "));
+  expect_refused(run(programs + Arguments{"echo red >&2; false"}),
+                 "--gate-cmd failed, exit status 1: echo red >&2; false\nred");
+  const auto changing =
+      run({"ab", "--cmd-a", "echo 1; echo two > " + path("binary"), "--cmd-b", "echo 1", "--metric",
+           "[0-9]+", "--quads", "6", "--binary", path("binary"), "--gate-cmd", "true"});
+  expect_refused(changing, "no number: a --binary changed while it was timed");
+}
+
+TEST_F(AbCommand, SaysWhatIsWrongWithAMetricOrAProgram) {
+  const auto refused = [&](const std::string& metric, const std::string& command, int status,
+                           const std::string& why) {
+    const auto ran = run({"ab", "--cmd-a", command, "--cmd-b", command, "--metric", metric});
+    EXPECT_EQ(ran.status, status) << why;
+    EXPECT_THAT(ran.err, HasSubstr(why));
+  };
+  refused("time ([0-9]+)", "echo 5", 2, "matches nothing that --cmd-a printed");
+  refused("[a-z]+", "echo fast", 2, "'fast' of --cmd-a is no number above 0");
+  refused("-?[0-9]+", "echo -5", 2, "'-5' of --cmd-a is no number above 0");
+  refused("[0-9", "echo 5", 2, "is no regular expression");
+  refused("[0-9]+", "echo broken >&2; exit 9", 4, "--cmd-a failed, exit status 9: echo broken");
+}
+
+TEST_F(AbCommand, IsUndecidedInNoiseAndSaysHowManyPairsItWouldTake) {
+  const auto ran = run({"ab", "--cmd-a", "od -An -N2 -tu2 /dev/urandom", "--cmd-b",
+                        "od -An -N2 -tu2 /dev/urandom", "--metric", "[0-9]+", "--quads", "8"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.out, HasSubstr("b is undecided: the interval lies on both sides of the bar"));
+}
+
+TEST_F(AbCommand, AppendsToTheLedgerWhatItMeasured) {
+  ASSERT_EQ(mint().status, 0);
+  const auto ran = ab({"--bar", "100", "--quads", "20", "--ledger", path("ledger"), "--mechanism",
+                       "asynchronous copies", "--landed"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto entries = perf::read_ledger(path("ledger")).entries;
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].mechanism, "asynchronous copies");
+  EXPECT_EQ(entries[0].verdict, perf::LedgerVerdict::kLanded);
+  EXPECT_EQ(entries[0].comparison, perf::Comparison::kEquivalent);
+  EXPECT_EQ(entries[0].pairs, 40);
+  EXPECT_EQ(entries[0].vram_delta_bytes, 0);
+  EXPECT_EQ(entries[0].token.size(), 64u);
+  EXPECT_TRUE(entries[0].wall);
+}
+
+TEST_F(AbCommand, LandsNothingThatIsUngated) {
+  const Arguments programs = {"ab",           "--cmd-a",     "echo 1",  "--cmd-b", "echo 1",
+                              "--metric",     "[0-9]+",      "--quads", "6",       "--ledger",
+                              path("ledger"), "--mechanism", "none"};
+  expect_refused(run(programs + Arguments{"--landed"}), "what is UNGATED cannot have landed");
+  EXPECT_THAT(files(), Not(testing::Contains("ledger")));
+  EXPECT_EQ(run(programs).status, 4) << "UNGATED";
+  EXPECT_EQ(perf::read_ledger(path("ledger")).entries.at(0).token, perf::kUngated);
+}
+
+TEST_F(AbCommand, RefusesWrongUse) {
+  const auto wrong = [&](const Arguments& arguments, const std::string& why) {
+    const auto ran = run(Arguments{"ab"} + arguments);
+    EXPECT_EQ(ran.status, 2) << why;
+    EXPECT_THAT(ran.err, HasSubstr(why));
+  };
+  wrong({}, "either --a and --b, or --cmd-a, --cmd-b and --metric");
+  wrong({"--cmd-a", "x"}, "programs need --cmd-a, --cmd-b and --metric");
+  wrong({"--a", "w_exp/copy16", "--b", "w_exp/copy16"}, "consumers need");
+  wrong(Arguments{"--a", "w_exp/copi16", "--b", "w_exp/copy16"} + kShape,
+        "--a or --b w_exp/copi16: no such consumer; nearest: w_exp/copy16");
+  wrong({"--cmd-a", "x", "--cmd-b", "x", "--metric", "x", "--binary", "x"},
+        "--gate-cmd and --binary go together");
+  wrong({"--cmd-a", "x", "--cmd-b", "x", "--metric", "x", "--mechanism", "x"},
+        "are for --ledger FILE");
+  wrong({"--cmd-a", "x", "--cmd-b", "x", "--metric", "x", "--ledger", "x"},
+        "--ledger needs --mechanism TEXT");
+}
+
+}  // namespace
+}  // namespace planegate
