@@ -59,11 +59,63 @@ macro(planegate_find_cuda)
   message(STATUS "planegate: cuda device ${PLANEGATE_HAVE_CUDA}")
 endmacro()
 
+set(PLANEGATE_CUDA_OPTIONS -std=c++20 --expt-relaxed-constexpr -lineinfo)
+set(PLANEGATE_KERNEL_REPORTS ${PROJECT_BINARY_DIR}/kernel-reports)
+
 # planegate_cuda_sources(target SOURCES...): adds the cuda half to a target.
 function(planegate_cuda_sources target)
   target_sources(${target} PRIVATE ${ARGN})
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall>)
+    "$<$<COMPILE_LANGUAGE:CUDA>:${PLANEGATE_CUDA_OPTIONS};-Xcompiler=-Wall>")
   target_link_libraries(${target} PUBLIC CUDA::cudart_static)
   set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+endfunction()
+
+# planegate_kernel_reports(target SOURCES...): beside the objects, what the compiler says of these
+# sources for each real architecture of the build, in ${PLANEGATE_KERNEL_REPORTS}: SOURCE.sm_90.cubin
+# (the code), .ptxas.txt (registers, stack, spills, shared memory), .sass.txt (the disassembly,
+# where nvdisasm was found) and toolchain.txt.
+function(planegate_kernel_reports target)
+  find_program(PLANEGATE_NVDISASM nvdisasm HINTS ${CUDAToolkit_BIN_DIR}
+               DOC "Disassembler of cubins; without it instructions are not checked")
+  file(MAKE_DIRECTORY ${PLANEGATE_KERNEL_REPORTS})
+  file(CONFIGURE OUTPUT ${PLANEGATE_KERNEL_REPORTS}/toolchain.txt
+       CONTENT "nvcc ${CMAKE_CUDA_COMPILER_VERSION}\n")
+  set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+  set(includes $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  # The compiler's own folder given once more would come before its C++ headers.
+  set(includes $<REMOVE_DUPLICATES:$<FILTER:${includes},EXCLUDE,^/usr/include$>>)
+  set(definitions $<REMOVE_DUPLICATES:${definitions}>)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CUDA_FLAGS} ${CMAKE_CUDA_FLAGS_${config}}")
+  set(reports "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(stem ${source} NAME_WE)
+    foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+      string(REGEX REPLACE "-real$" "" number ${architecture})
+      set(stem_path ${PLANEGATE_KERNEL_REPORTS}/${stem}.sm_${number})
+      add_custom_command(
+        OUTPUT ${stem_path}.cubin ${stem_path}.ptxas.txt
+        COMMAND ${CMAKE_CUDA_COMPILER} ${flags} ${PLANEGATE_CUDA_OPTIONS}
+                "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+                "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
+                -cubin -arch=sm_${number} -Xptxas=-v -MD -MF ${stem_path}.d
+                ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${stem_path}.cubin
+                > ${stem_path}.ptxas.txt 2>&1
+        DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+        DEPFILE ${stem_path}.d
+        COMMAND_EXPAND_LISTS VERBATIM
+        COMMENT "Reporting on ${source} for sm_${number}")
+      list(APPEND reports ${stem_path}.cubin)
+      if(PLANEGATE_NVDISASM)
+        add_custom_command(
+          OUTPUT ${stem_path}.sass.txt
+          COMMAND ${PLANEGATE_NVDISASM} -c ${stem_path}.cubin > ${stem_path}.sass.txt
+          DEPENDS ${stem_path}.cubin VERBATIM
+          COMMENT "Disassembling ${source} for sm_${number}")
+        list(APPEND reports ${stem_path}.sass.txt)
+      endif()
+    endforeach()
+  endforeach()
+  add_custom_target(kernel_reports ALL DEPENDS ${reports})
 endfunction()

@@ -18,7 +18,7 @@ programs=(planegate tests/gates tests/unit_conformance tests/unit_devices tests/
 pack() {
   "$root/tools/install.sh"
   cmake --preset device -S "$root" > /dev/null
-  cmake --build "$root/build/device" --target "${programs[@]##*/}"
+  cmake --build "$root/build/device" --target kernel_reports "${programs[@]##*/}"
   rm -rf "$bundle"
   mkdir -p "$bundle/bin" "$bundle/lib"
   for program in "${programs[@]}"; do
@@ -30,6 +30,7 @@ pack() {
   done
   strip "$bundle"/bin/* || true
   cp -r "$root/tests/data" "$bundle/data"
+  cp -r "$root/build/device/kernel-reports" "$root/kernels/budgets.json" "$bundle/"
   tar -C "$bundle" -czf "$bundle.tar.gz" .
   du -h "$bundle.tar.gz"
 }
@@ -43,7 +44,7 @@ row() {
   [[ $name =~ ^(${ROWS:-.*})$ ]] || return 0
   started=$EPOCHREALTIME
   "$@" > "$log" 2>&1 || { status=FAIL; failed=1; }
-  note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens|readback gate|^[0-9]+ (arms|cases)' "$log" |
+  note=$(grep -E '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY|gates passed|own gate\.$|tokens|readback gate|^[0-9]+ (arms|cases|kernels)' "$log" |
     tail -n 1 || true)
   # A run that tested nothing, or skipped anything, proves nothing.
   if ! [ -s "$log" ] || grep -qE '^\[  SKIPPED|^\[  PASSED  \] 0 tests' "$log"; then
@@ -73,6 +74,8 @@ run() {
   row conformance "$bin/unit_conformance" --gtest_filter='*Cuda*'
   row device-tests "$bin/unit_devices" --gtest_filter='*Cuda*'
   row kill-matrix "$bin/unit_gates" --gtest_filter='*Cuda*'
+  row budget "$bin/planegate" budget --device cuda --table "$dir/budgets.json" \
+    --reports "$dir/kernel-reports"
   row gates "$bin/gates" --gtest_filter='*/cuda'
   row copies "$bin/device_bench"
   row host-gates "$bin/gates_bench"

@@ -5,7 +5,8 @@
 namespace planegate::kernels::q6_k {
 
 void register_consumers(Catalog& catalog) {
-  for (ConsumerSpec& consumer : consumers(Variants{}, PLANEGATE_IF_CUDA(cuda_launches))) {
+  for (ConsumerSpec& consumer :
+       consumers(Variants{}, PLANEGATE_IF_CUDA(cuda_launches), PLANEGATE_IF_CUDA(cuda_kernels))) {
     catalog.add(std::move(consumer));
   }
 }

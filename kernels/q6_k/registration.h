@@ -17,9 +17,10 @@
 namespace planegate::kernels::q6_k {
 
 /// The specs of a list of variants with their launches; `cuda` is the same list as nvcc made it,
-/// null where there is none.
+/// null where there is none; so are their kernels, null as well where nobody asks for them.
 template <class List>
-std::vector<ConsumerSpec> consumers(List list, std::vector<LaunchFn> (*cuda)()) {
+std::vector<ConsumerSpec> consumers(List list, std::vector<LaunchFn> (*cuda)(),
+                                    std::vector<std::vector<KernelEntry>> (*kernels)() = nullptr) {
   std::vector<ConsumerSpec> all = described(list);
   const std::vector<LaunchFn> host = launches(list);
   for (size_t i = 0; i < all.size(); ++i) all[i].launches = {{DeviceKind::kHost, host[i]}};
@@ -27,6 +28,7 @@ std::vector<ConsumerSpec> consumers(List list, std::vector<LaunchFn> (*cuda)()) 
   const std::vector<LaunchFn> device = cuda();
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].launches.push_back({DeviceKind::kCuda, device[i]});
+    if (kernels != nullptr) all[i].launches.back().kernels = kernels()[i];
   }
   return all;
 }

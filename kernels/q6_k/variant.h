@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <planegate/core/hash.h>
 
 #include "kernels/q6_k/decode_s8.h"
@@ -47,6 +49,8 @@ template <class CodesPolicy, class ScalesPolicy, class Staging, int kSplits = 1,
 struct GemmVariant {
   using Kernel = GemmS8<CodesPolicy, ScalesPolicy, Staging, kSplits, Policies>;
   using Reduce = ReduceKernel;
+  using Kernels =
+      std::conditional_t<kSplits == 1, simt::KernelList<Kernel>, simt::KernelList<Kernel, Reduce>>;
 
   static void launch(simt::Binder& binder, const LaunchRequest& request, uint32_t instance) {
     const Shape& shape = request.shape;
@@ -94,6 +98,7 @@ struct GemmVariant {
 template <class CodesPolicy, class ScalesPolicy, class Policies = DecodePolicies>
 struct DecodeVariant {
   using Kernel = DecodeS8<CodesPolicy, ScalesPolicy, Policies>;
+  using Kernels = simt::KernelList<Kernel>;
 
   static void launch(simt::Binder& binder, const LaunchRequest& request, uint32_t instance) {
     binder.template launch<Kernel>(Kernel::grid(request.shape),

@@ -118,5 +118,7 @@ std::vector<ConsumerSpec> described(VariantList<V...>) {
 }  // namespace PLANEGATE_SIMT_ABI
 
 std::vector<LaunchFn> cuda_launches();
+/// Of each variant, in the order of `Variants`.
+std::vector<std::vector<KernelEntry>> cuda_kernels();
 
 }  // namespace planegate::kernels::q6_k

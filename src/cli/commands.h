@@ -141,6 +141,16 @@ struct AttributeArguments {
   bool one_launch = false;  ///< what the profiler runs
 };
 
+inline constexpr const char* kBudgetSchema = "planegate.budget/1";
+
+struct BudgetArguments {
+  std::string table = PLANEGATE_BUDGETS;
+  std::string reports = PLANEGATE_KERNEL_REPORTS;
+  std::string device = "auto";
+  std::string json;
+  bool update = false;
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
@@ -156,6 +166,7 @@ ExitCode token(const TokenArguments& arguments);
 ExitCode ab(const AbArguments& arguments);
 ExitCode ledger(const LedgerArguments& arguments);
 ExitCode attribute(const AttributeArguments& arguments);
+ExitCode budget(const BudgetArguments& arguments);
 
 /// What `explain` prints.
 /// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does

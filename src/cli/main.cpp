@@ -13,6 +13,7 @@
 
 #include "cli/ab_options.h"
 #include "cli/attribute_options.h"
+#include "cli/budget_options.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -166,6 +167,7 @@ ExitCode run(int argc, char** argv) {
   AbArguments ab_arguments;
   LedgerArguments ledger_arguments;
   AttributeArguments attribute_arguments;
+  BudgetArguments budget_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -207,6 +209,9 @@ ExitCode run(int argc, char** argv) {
   auto* attribute_app = app.add_subcommand(
       "attribute", "what the warps of a launch wait for, from samples of the program counter");
   add_attribute(*attribute_app, attribute_arguments);
+  auto* budget_app = app.add_subcommand(
+      "budget", "registers, spills, occupancy and instructions of each kernel against its budget");
+  add_budget(*budget_app, budget_arguments);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -233,6 +238,7 @@ ExitCode run(int argc, char** argv) {
   if (ab_app->parsed()) return ab(ab_arguments);
   if (ledger_app->parsed()) return ledger(ledger_arguments);
   if (attribute_app->parsed()) return attribute(attribute_arguments);
+  if (budget_app->parsed()) return budget(budget_arguments);
   return demo(demo_arguments);
 }
 

@@ -22,4 +22,16 @@ LaunchFn ConsumerSpec::launch_on(DeviceKind device) const {
   return found == launches.end() ? nullptr : found->launch;
 }
 
+std::vector<KernelEntry> ConsumerSpec::kernels_on(DeviceKind device) const {
+  const auto found = std::find_if(launches.begin(), launches.end(),
+                                  [&](const DeviceLaunch& l) { return l.device == device; });
+  return found == launches.end() ? std::vector<KernelEntry>() : found->kernels;
+}
+
+std::string KernelEntry::name() const {
+  const std::string whole = type.substr(0, type.find('<'));
+  const size_t colon = whole.rfind(':');
+  return colon == std::string::npos ? whole : whole.substr(colon + 1);
+}
+
 }  // namespace planegate

@@ -166,9 +166,20 @@ struct FieldUse {
   std::vector<std::string> fields;
 };
 
+/// A kernel that a launch runs, as the device's compiler made it.
+struct KernelEntry {
+  std::string type;                ///< as C++ spells it: `planegate::...::GemmS8<...>`
+  int threads = 0;                 ///< of a block
+  int min_blocks = 0;              ///< an SM, as the compiler was told
+  const void* function = nullptr;  ///< for the device's runtime alone
+
+  std::string name() const;  ///< `GemmS8`
+};
+
 struct DeviceLaunch {
   DeviceKind device;
   LaunchFn launch;
+  std::vector<KernelEntry> kernels = {};  ///< empty where the device has no compiler of its own
 };
 
 /// A kernel variant under test.
@@ -193,6 +204,7 @@ struct ConsumerSpec {
   std::optional<std::string> refusal(const Shape& shape) const;
   /// Null where the consumer does not run on that device.
   LaunchFn launch_on(DeviceKind device) const;
+  std::vector<KernelEntry> kernels_on(DeviceKind device) const;
 };
 
 }  // namespace planegate

@@ -73,6 +73,8 @@ class CudaDevice : public Device {
   std::string name() const override { return "cuda"; }
   std::string description() const override { return description_; }
   std::string driver() const override;
+  std::optional<DeviceMemory> memory() override;
+  std::optional<KernelAttributes> attributes_of(const KernelEntry& kernel) override;
 
   DeviceBuffer allocate(std::string name, int64_t size_bytes,
                         std::byte guard_fill = std::byte{0xA5}) override;

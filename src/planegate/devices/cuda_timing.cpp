@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <planegate/core/specs.h>
 #include <planegate/devices/cuda_device.h>
 
 /// What a measurement needs of a CUDA device beside its work.
@@ -56,6 +57,25 @@ std::string CudaDevice::driver() const {
   PLANEGATE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal_));
   return fmt::format("CUDA {}.{}, module {}, {}", version / 1000, version % 1000 / 10,
                      kernel_module(), uuid_text(properties.uuid));
+}
+
+std::optional<DeviceMemory> CudaDevice::memory() {
+  select();
+  size_t free_bytes = 0, total_bytes = 0;
+  PLANEGATE_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+  return DeviceMemory{static_cast<int64_t>(free_bytes), static_cast<int64_t>(total_bytes)};
+}
+
+std::optional<KernelAttributes> CudaDevice::attributes_of(const KernelEntry& kernel) {
+  select();
+  cudaFuncAttributes attributes{};
+  PLANEGATE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel.function));
+  int blocks = 0;
+  PLANEGATE_CUDA_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, kernel.threads, 0));
+  return KernelAttributes{fmt::format("sm_{}", attributes.binaryVersion), attributes.numRegs,
+                          static_cast<int64_t>(attributes.localSizeBytes),
+                          static_cast<int64_t>(attributes.sharedSizeBytes), blocks};
 }
 
 double CudaDevice::timed_s(const std::function<void()>& work) {

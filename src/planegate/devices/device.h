@@ -26,6 +26,22 @@ inline constexpr int64_t kBufferAlignmentBytes = 256;
 inline constexpr std::byte kPoison{0xDB};
 
 class Device;
+struct KernelEntry;
+
+/// A device's memory as its driver reports it.
+struct DeviceMemory {
+  int64_t free_bytes = 0;
+  int64_t total_bytes = 0;
+};
+
+/// What a kernel takes, as a device's runtime reports it.
+struct KernelAttributes {
+  std::string architecture;  ///< of the code that is loaded: `sm_90`
+  int64_t registers = 0;     ///< of a thread
+  int64_t stack_bytes = 0;   ///< local memory of a thread
+  int64_t shared_bytes = 0;  ///< static, of a block
+  int64_t blocks_per_sm = 0;
+};
 
 /// A named allocation with guard zones on both sides. Move-only; frees itself.
 /// @pre its device outlives it.
@@ -105,6 +121,11 @@ class Device {
   virtual double timed_s(const std::function<void()>& work) = 0;
   /// Of the device's cores, as they run now; nullopt where it cannot be told. Synchronises.
   virtual std::optional<double> clock_hz() { return std::nullopt; }
+
+  /// nullopt for a device that has no memory of its own.
+  virtual std::optional<DeviceMemory> memory() { return std::nullopt; }
+  /// nullopt for a device whose kernels take no registers. @throws DeviceError.
+  virtual std::optional<KernelAttributes> attributes_of(const KernelEntry&) { return std::nullopt; }
 
   /// Starts a kernel of no use that keeps a part of the device busy beside whatever is queued until
   /// end_company(). A device that has none does nothing.

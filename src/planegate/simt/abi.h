@@ -18,6 +18,10 @@ namespace planegate::simt {
 
 inline constexpr int kWarpLanes = 32;
 
+/// The kernels of a launch, in their order.
+template <class... Kernel>
+struct KernelList {};
+
 /// Blocks of a launch.
 struct Grid {
   int64_t x = 1;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <typeinfo>
+#include <vector>
+
+#include <planegate/core/demangle.h>
 #include <planegate/core/specs.h>
 #include <planegate/devices/cuda_device.h>
 #include <planegate/simt/dialect.h>
@@ -12,6 +16,16 @@ __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kMinBlocks)
     kernel_entry(const __grid_constant__ typename Kernel::Args args) {
   __shared__ typename Kernel::Shared shared;
   Kernel::run(args, SharedRef<typename Kernel::Shared>(&shared));
+}
+
+template <class Kernel>
+KernelEntry entry_of() {
+  return {type_name(typeid(Kernel)), Kernel::kThreads, Kernel::kMinBlocks,
+          reinterpret_cast<const void*>(&kernel_entry<Kernel>)};
+}
+template <class... Kernel>
+std::vector<KernelEntry> entries_of(KernelList<Kernel...>) {
+  return {entry_of<Kernel>()...};
 }
 
 /// Turns a device's buffers into the pointers that kernels use.

@@ -1,0 +1,52 @@
+#include "gates/perf/budget_run.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace planegate::perf {
+namespace {
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw ReportError(path.string() + ": is missing or unreadable");
+  return text;
+}
+
+bool has_kernels(const Catalog& catalog) {
+  return std::any_of(catalog.consumers().begin(), catalog.consumers().end(),
+                     [](const auto& one) { return !one.kernels_on(DeviceKind::kCuda).empty(); });
+}
+
+}  // namespace
+
+bool BudgetRun::has_instructions() const {
+  return std::all_of(kernels.begin(), kernels.end(),
+                     [](const BuiltKernel& kernel) { return kernel.instructions.has_value(); });
+}
+
+BudgetTable read_budgets(const std::filesystem::path& file) {
+  return parsed_budgets(file.string(), content(file));
+}
+
+BudgetRun kernels_of_this_program(const Catalog& catalog, const std::filesystem::path& reports) {
+  BudgetRun run;
+  if (!has_kernels(catalog)) return run;
+  const KernelReports read = read_kernel_reports(reports);
+  run.toolchain = read.toolchain;
+  run.kernels = built_kernels(catalog, read);
+  run.breaches = not_in_program(run.kernels, content("/proc/self/exe"));
+  return run;
+}
+
+BudgetRun budget_of_this_program(const Catalog& catalog, const std::filesystem::path& reports,
+                                 const std::filesystem::path& table) {
+  BudgetRun run = kernels_of_this_program(catalog, reports);
+  if (run.kernels.empty()) return run;
+  const auto found = breaches(read_budgets(table), run.toolchain, run.kernels);
+  run.breaches.insert(run.breaches.end(), found.begin(), found.end());
+  return run;
+}
+
+}  // namespace planegate::perf
