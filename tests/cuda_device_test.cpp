@@ -119,6 +119,17 @@ TEST_F(CudaDeviceTest, NamesItself) {
               ::testing::MatchesRegex(".+, sm_[0-9]+, [0-9]+ SMs, CUDA [0-9]+\\.[0-9]"));
 }
 
+TEST_F(CudaDeviceTest, ReportsMemoryThatShrinksByWhatIsAllocated) {
+  const auto before = device_->memory();
+  ASSERT_TRUE(before.has_value());
+  EXPECT_LE(before->free_bytes, before->total_bytes);
+  constexpr int64_t kBytes = int64_t{1} << 30;
+  const DeviceBuffer buffer = device_->allocate("large", kBytes);
+  device_->synchronise();
+  EXPECT_LT(device_->memory()->free_bytes, before->free_bytes);
+  EXPECT_EQ(device_->memory()->total_bytes, before->total_bytes);
+}
+
 TEST_F(CudaDeviceTest, HandsOutAlignedPoison) {
   const DeviceBuffer buffer = device_->allocate("plane", 5000);
   EXPECT_EQ(buffer.address() % static_cast<DeviceAddress>(kBufferAlignmentBytes), 0u);

@@ -11,6 +11,7 @@
 
 #include <planegate/core/errors.h>
 #include <planegate/core/hash.h>
+#include <planegate/core/specs.h>
 #include <planegate/devices/host_device.h>
 
 #include "tests/require_device.h"
@@ -57,6 +58,12 @@ TEST(HostDevice, NamesItself) {
   EXPECT_EQ(device->kind(), DeviceKind::kHost);
   EXPECT_EQ(device->name(), "host");
   EXPECT_THAT(device->description(), ::testing::MatchesRegex("host executor, [0-9]+ threads"));
+}
+
+TEST(HostDevice, HasNoMemoryAndNoRegistersOfItsOwn) {
+  const auto device = make_host_device();
+  EXPECT_FALSE(device->memory().has_value());
+  EXPECT_FALSE(device->attributes_of(KernelEntry{}).has_value());
 }
 
 TEST(HostDevice, KeepsBuffersApartAndAligned) {

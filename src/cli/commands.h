@@ -151,6 +151,16 @@ struct BudgetArguments {
   bool update = false;
 };
 
+inline constexpr const char* kCensusSchema = "planegate.census/1";
+
+struct CensusArguments {
+  std::string model;
+  std::string device = "auto";
+  std::optional<int64_t> vram_bytes;  ///< empty: no plan
+  int64_t nt = 70;                    ///< tokens of the launches that a plan is for
+  std::string json;
+};
+
 /// Each prints to stdout and returns the exit status.
 /// @throws CommandError, GgufError.
 ExitCode verify(const VerifyArguments& arguments);
@@ -167,6 +177,7 @@ ExitCode ab(const AbArguments& arguments);
 ExitCode ledger(const LedgerArguments& arguments);
 ExitCode attribute(const AttributeArguments& arguments);
 ExitCode budget(const BudgetArguments& arguments);
+ExitCode census(const CensusArguments& arguments);
 
 /// What `explain` prints.
 /// @throws CommandError(kWrongUse): unknown plane, planes of different roles, or a shape that does

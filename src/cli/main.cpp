@@ -14,6 +14,7 @@
 #include "cli/ab_options.h"
 #include "cli/attribute_options.h"
 #include "cli/budget_options.h"
+#include "cli/census_options.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -168,6 +169,7 @@ ExitCode run(int argc, char** argv) {
   LedgerArguments ledger_arguments;
   AttributeArguments attribute_arguments;
   BudgetArguments budget_arguments;
+  CensusArguments census_arguments;
   auto* verify_app = app.add_subcommand("verify", "send a model's tensors through all gates");
   add_verify(*verify_app, verify_arguments);
   auto* list_app = app.add_subcommand("list", "the planes, consumers and devices of this build");
@@ -212,6 +214,9 @@ ExitCode run(int argc, char** argv) {
   auto* budget_app = app.add_subcommand(
       "budget", "registers, spills, occupancy and instructions of each kernel against its budget");
   add_budget(*budget_app, budget_arguments);
+  auto* census_app = app.add_subcommand(
+      "census", "the planes of a model: bytes, readers, gates, and which fit into memory");
+  add_census(*census_app, census_arguments);
   auto* demo_app = app.add_subcommand("demo",
                                       "the bug that content checks cannot see, and how "
                                       "each gate turns red for its own fault only");
@@ -239,6 +244,7 @@ ExitCode run(int argc, char** argv) {
   if (ledger_app->parsed()) return ledger(ledger_arguments);
   if (attribute_app->parsed()) return attribute(attribute_arguments);
   if (budget_app->parsed()) return budget(budget_arguments);
+  if (census_app->parsed()) return census(census_arguments);
   return demo(demo_arguments);
 }
 

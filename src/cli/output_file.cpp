@@ -31,4 +31,9 @@ void open_output(const std::string& what, const std::string& path, const std::st
   }
 }
 
+void require_no_part(const std::string& what, const std::string& path, const GgufModel& model) {
+  if (path.empty()) return;
+  for (const GgufFile& file : model.files()) output_file(what, path, file.path());
+}
+
 }  // namespace planegate::cli

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include <planegate/gguf/model.h>
 #include <planegate/gguf/replacing_file.h>
 
 namespace planegate::cli {
@@ -20,5 +21,9 @@ std::filesystem::path output_file(const std::string& what, const std::string& pa
 /// @throws CommandError(kWrongUse) as output_file(), and where the folder cannot be written.
 void open_output(const std::string& what, const std::string& path, const std::string& input,
                  std::optional<ReplacingFile>& file);
+
+/// Output must not replace any part of a split either.
+/// @throws CommandError(kWrongUse) as output_file().
+void require_no_part(const std::string& what, const std::string& path, const GgufModel& model);
 
 }  // namespace planegate::cli

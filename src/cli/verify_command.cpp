@@ -97,12 +97,6 @@ std::string model_text(const VerifyArguments& arguments, const GgufModel& model)
   return arguments.model + (parts == 1 ? "" : fmt::format(" (all {} parts)", parts));
 }
 
-/// A report must not replace any part of a split either.
-void require_no_part(const VerifyArguments& arguments, const GgufModel& model) {
-  if (arguments.json.empty()) return;
-  for (const GgufFile& file : model.files()) output_file("--json", arguments.json, file.path());
-}
-
 void print_diagnosis(const Catalog& catalog, const std::vector<GateReport>& reports) {
   std::vector<gates::VariantResult> results;
   for (const GateReport& report : reports) {
@@ -171,7 +165,7 @@ ExitCode verify(const VerifyArguments& arguments) {
   const auto device = choose_device(arguments.device);
   std::optional<TemporaryModel> temporary;
   const GgufModel model = open_model(catalog, arguments, temporary);
-  require_no_part(arguments, model);
+  require_no_part("--json", arguments.json, model);
   const auto tensors = matching(catalog, model, arguments.tensor_glob);
   fmt::print("{}: {} of {} tensors to verify ({})\ndevice {}: {}\n\n", model_text(arguments, model),
              tensors.size(), model.tensors().size(), inventory(model), device->name(),

@@ -11,12 +11,15 @@
 
 namespace planegate {
 
+/// Of a name that is registered for the first time.
+inline constexpr uint32_t kFirstGeneration = 1;
+
 /// A registered plane: its device buffer and how often this name has been registered.
 struct StoredPlane {
   const Contract* contract = nullptr;
   Shape shape{1, 1};
   DeviceBuffer buffer;
-  uint32_t generation = 1;
+  uint32_t generation = kFirstGeneration;
 
   BoundPlane bound() const { return {contract, &buffer, generation}; }
 };
