@@ -164,6 +164,10 @@ TEST(Budget, SeesADeviceThatDisagreesWithTheReports) {
   const auto differing = disagreements(catalog(), {kernel()}, device);
   ASSERT_EQ(differing.size(), 1u);
   EXPECT_THAT(text_of(differing[0]), HasSubstr("blocks_per_sm on the device 2, allowed 3"));
+  BuiltKernel with_letter = kernel();
+  with_letter.architecture = "sm_90a";
+  EXPECT_EQ(disagreements(catalog(), {with_letter}, device).at(0).quantity,
+            "blocks_per_sm on the device");
   device.attributes.architecture = "sm_86";
   EXPECT_THAT(text_of(disagreements(catalog(), {kernel()}, device).at(0)),
               HasSubstr("sm_86: report none"));

@@ -178,6 +178,7 @@ TEST(Occupancy, IsWhatTheScarcestResourceAllows) {
   EXPECT_EQ(blocks_per_sm(a100, 32, 16, 0), 32) << "blocks";
   EXPECT_EQ(blocks_per_sm(a100, 1024, 32, 0), 2) << "warps";
   EXPECT_EQ(blocks_per_sm(a100, 1024, 65, 0), 0);
+  EXPECT_EQ(limits_of("sm_90a").shared_bytes, h100.shared_bytes);
   EXPECT_THROW(limits_of("sm_10"), ContractError);
 }
 

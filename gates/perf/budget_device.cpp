@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "gates/perf/budget.h"
+#include "gates/perf/occupancy.h"
 
 namespace planegate::perf {
 namespace {
@@ -41,7 +42,8 @@ std::vector<Breach> disagreements(const Catalog& catalog, const std::vector<Buil
       if (!attributes) continue;
       const std::string instance = instance_name(consumer, kernel);
       const auto made = std::find_if(built.begin(), built.end(), [&](const BuiltKernel& one) {
-        return one.instance == instance && one.architecture == attributes->architecture;
+        return one.instance == instance &&
+               without_letter(one.architecture) == attributes->architecture;
       });
       if (made == built.end()) {
         found.push_back({instance, attributes->architecture, "report", "none", "one",

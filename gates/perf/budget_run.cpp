@@ -1,18 +1,9 @@
 #include "gates/perf/budget_run.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 namespace planegate::perf {
 namespace {
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw ReportError(path.string() + ": is missing or unreadable");
-  return text;
-}
 
 bool has_kernels(const Catalog& catalog) {
   return std::any_of(catalog.consumers().begin(), catalog.consumers().end(),
@@ -27,7 +18,7 @@ bool BudgetRun::has_instructions() const {
 }
 
 BudgetTable read_budgets(const std::filesystem::path& file) {
-  return parsed_budgets(file.string(), content(file));
+  return parsed_budgets(file.string(), report_text(file));
 }
 
 BudgetRun kernels_of_this_program(const Catalog& catalog, const std::filesystem::path& reports) {
@@ -36,7 +27,7 @@ BudgetRun kernels_of_this_program(const Catalog& catalog, const std::filesystem:
   const KernelReports read = read_kernel_reports(reports);
   run.toolchain = read.toolchain;
   run.kernels = built_kernels(catalog, read);
-  run.breaches = not_in_program(run.kernels, content("/proc/self/exe"));
+  run.breaches = not_in_program(run.kernels, report_text("/proc/self/exe"));
   return run;
 }
 
@@ -44,7 +35,9 @@ BudgetRun budget_of_this_program(const Catalog& catalog, const std::filesystem::
                                  const std::filesystem::path& table) {
   BudgetRun run = kernels_of_this_program(catalog, reports);
   if (run.kernels.empty()) return run;
-  const auto found = breaches(read_budgets(table), run.toolchain, run.kernels);
+  const BudgetTable budgets = read_budgets(table);
+  run.table_toolchain = budgets.toolchain;
+  const auto found = breaches(budgets, run.toolchain, run.kernels);
   run.breaches.insert(run.breaches.end(), found.begin(), found.end());
   return run;
 }

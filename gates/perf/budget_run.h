@@ -11,6 +11,7 @@ namespace planegate::perf {
 /// A build beside its table.
 struct BudgetRun {
   std::string toolchain;
+  std::string table_toolchain;       ///< of the table, empty without one
   std::vector<BuiltKernel> kernels;  ///< empty where no compiler of a device was there
   std::vector<Breach> breaches;
 

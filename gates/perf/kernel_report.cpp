@@ -15,12 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw ReportError(path.string() + ": is missing or unreadable; build kernel_reports");
-  return text;
-}
+constexpr const char* kRemedy = "build kernel_reports";
 
 /// `planegate::...::GemmS8<...>` of `void ...::kernel_entry<planegate::...::GemmS8<...> >(...)`;
 /// the whole name of a kernel that was not launched through kernel_entry.
@@ -53,12 +48,12 @@ void require_same_symbols(const std::string& file, const std::set<std::string>& 
 
 /// The kernels of STEM.cubin. `stem` is the path without that ending.
 std::map<std::string, ReportedKernel> kernels_of(const std::string& stem) {
-  const std::string cubin = content(stem + ".cubin");
+  const std::string cubin = report_text(stem + ".cubin", kRemedy);
   const auto sections = code_sections(stem + ".cubin", cubin);
-  const auto use = parsed_ptxas(stem + ".ptxas.txt", content(stem + ".ptxas.txt"));
+  const auto use = parsed_ptxas(stem + ".ptxas.txt", report_text(stem + ".ptxas.txt", kRemedy));
   std::map<std::string, InstructionCounts> counts;
   const std::string sass = stem + ".sass.txt";
-  if (fs::exists(sass)) counts = parsed_sass_counts(sass, content(sass));
+  if (fs::exists(sass)) counts = parsed_sass_counts(sass, report_text(sass, kRemedy));
   std::set<std::string> symbols;
   for (const auto& [symbol, code] : sections) symbols.insert(symbol);
   require_same_symbols(stem + ".ptxas.txt", symbols, use);
@@ -84,9 +79,17 @@ std::vector<fs::path> cubins_in(const fs::path& folder) {
 
 }  // namespace
 
+std::string report_text(const fs::path& path, const std::string& remedy) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file) return text;
+  throw ReportError(path.string() + ": is missing or unreadable" +
+                    (remedy.empty() ? "" : "; " + remedy));
+}
+
 KernelReports read_kernel_reports(const fs::path& folder) {
   KernelReports reports;
-  reports.toolchain = content(folder / "toolchain.txt");
+  reports.toolchain = report_text(folder / "toolchain.txt", kRemedy);
   while (reports.toolchain.ends_with('\n')) reports.toolchain.pop_back();
   for (const fs::path& cubin : cubins_in(folder)) {
     const fs::path stem = fs::path(cubin).replace_extension();

@@ -17,6 +17,9 @@ class ReportError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A whole file. @throws ReportError, `FILE: is missing or unreadable`, and what to do about it.
+std::string report_text(const std::filesystem::path& path, const std::string& remedy = "");
+
 /// Registers and memory of one kernel, as ptxas reports them.
 struct KernelUse {
   int64_t registers = 0;     ///< of a thread

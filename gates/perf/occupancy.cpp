@@ -25,13 +25,19 @@ SmLimits sm(int64_t warps, int64_t blocks, int64_t shared_bytes) {
 
 }  // namespace
 
+std::string without_letter(std::string architecture) {
+  const char last = architecture.empty() ? '0' : architecture.back();
+  if (last >= 'a' && last <= 'z') architecture.pop_back();
+  return architecture;
+}
+
 SmLimits limits_of(const std::string& architecture) {
   static const std::map<std::string, SmLimits> known = {
       {"sm_80", sm(64, 32, 164 * kKiB)}, {"sm_86", sm(48, 16, 100 * kKiB)},
       {"sm_87", sm(48, 16, 164 * kKiB)}, {"sm_89", sm(48, 24, 100 * kKiB)},
       {"sm_90", sm(64, 32, 228 * kKiB)},
   };
-  const auto found = known.find(architecture);
+  const auto found = known.find(without_letter(architecture));
   if (found == known.end()) {
     throw ContractError("architecture", architecture,
                         "one whose limits are known: sm_80, sm_86, sm_87, sm_89, sm_90");

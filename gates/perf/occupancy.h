@@ -17,7 +17,10 @@ struct SmLimits {
   int64_t shared_unit = 128;             ///< bytes
 };
 
-/// `architecture` is spelt `sm_90`.
+/// `sm_90` of `sm_90a`: the letter adds instructions, not resources.
+std::string without_letter(std::string architecture);
+
+/// `architecture` is spelt `sm_90` or `sm_90a`.
 /// @throws ContractError for one that is not in the table.
 /// Source: CUDA C++ Programming Guide, technical specifications per compute capability.
 SmLimits limits_of(const std::string& architecture);

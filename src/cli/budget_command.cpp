@@ -152,6 +152,9 @@ ExitCode judge(const BudgetArguments& arguments, BudgetRun run) {
   for (const perf::Breach& breach : run.breaches) {
     fmt::print("budget BREACH {}\n", text_of(breach));
   }
+  if (run.table_toolchain != run.toolchain) {
+    fmt::print("code: not compared, the table was made with {}\n", run.table_toolchain);
+  }
   if (!run.has_instructions()) {
     fmt::print("instructions: not checked, no disassembly (CMake: PLANEGATE_NVDISASM)\n");
   }
