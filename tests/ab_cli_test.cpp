@@ -168,10 +168,15 @@ TEST_F(AbCommand, SaysWhatIsWrongWithAMetricOrAProgram) {
 }
 
 TEST_F(AbCommand, IsUndecidedInNoiseAndSaysHowManyPairsItWouldTake) {
-  const auto ran = run({"ab", "--cmd-a", "od -An -N2 -tu2 /dev/urandom", "--cmd-b",
-                        "od -An -N2 -tu2 /dev/urandom", "--metric", "[0-9]+", "--quads", "8"});
+  // Noise that is the same in each run of this test.
+  const std::string noise = "n=$(($(cat n) + 1)); echo $n > n; echo $((n * n * 7919 % 997 + 1))";
+  test::write_text(path("n"), "0");
+  const std::string command = "cd " + path("") + "; " + noise;
+  const auto ran = run({"ab", "--cmd-a", command, "--cmd-b", command, "--metric", "[0-9]+",
+                        "--quads", "8"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.out, HasSubstr("b is undecided: the interval lies on both sides of the bar"));
+  EXPECT_THAT(ran.out, testing::ContainsRegex("about [0-9]+ pairs"));
 }
 
 TEST_F(AbCommand, AppendsToTheLedgerWhatItMeasured) {

@@ -263,7 +263,7 @@ TEST_F(DetectCommand, EndsWith2AtWrongUse) {
   const test::CommandRun unknown = run(arguments("256", "1", "w_exp/cp_asink"));
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err,
-              HasSubstr("--consumer w_exp/cp_asink: no such name; nearest: w_exp/cp_"));
+              HasSubstr("--consumer w_exp/cp_asink: no such consumer; nearest: w_exp/cp_"));
   const test::CommandRun shapeless = run(arguments("0", "1", kConsumer));
   EXPECT_EQ(shapeless.status, 2);
   EXPECT_EQ(shapeless.err, "planegate: id=0: at least 1\n");

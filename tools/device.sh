@@ -61,6 +61,39 @@ verify_7b() {
   time "$dir/bin/planegate" verify "$dir/7b.gguf" --device cuda --nt 64 --json "$logs/7b.json"
 }
 
+# From gates to ledger: in-kernel expansion against the plane copied asynchronously, at one shape and
+# over a model; A against itself; a slowdown of 2 % that was planted; each way to be refused.
+timing() {
+  local planegate=$dir/bin/planegate a=raw/expand b=w_exp/cp_async
+  local shape=(--od 3584 --id 18944 --nt 512 --device cuda) token=$logs/token.json
+  "$planegate" token "$token" --consumer $a --consumer $b "${shape[@]}"
+  "$planegate" ab --a $a --b $b --token "$token" "${shape[@]}" --json "$logs/ab.json" \
+    --ledger "$logs/ledger.jsonl" --mechanism "w_exp, copied asynchronously" --landed
+  "$planegate" ab --a $b --b $b --token "$token" "${shape[@]}"
+  ! "$planegate" ab --a $b --b $b --token "$token" "${shape[@]}" --planted-launches 2
+  "$planegate" sample "$dir/7b.gguf" --like qwen2.5-7b
+  local replay=(--replay "$dir/7b.gguf" --nt 512 --device cuda)
+  "$planegate" token "$logs/replay-token.json" --consumer $a --consumer $b "${replay[@]}"
+  "$planegate" ab --a $a --b $b --token "$logs/replay-token.json" "${replay[@]}" \
+    --ledger "$logs/ledger.jsonl" --mechanism "w_exp, copied asynchronously" --landed
+  "$planegate" ledger "$logs/ledger.jsonl" --svg "$logs/ledger.svg"
+  ! "$planegate" ab --a $a --b $b --token "$token" --od 3584 --id 3584 --nt 512 --device cuda
+  ! "$planegate" ab --a $a --b $b --token "$token" "${shape[@]:0:6}" --device host
+  sed 's/"compared": /&1/' "$token" > "$logs/edited-token.json"
+  ! "$planegate" ab --a $a --b $b --token "$logs/edited-token.json" "${shape[@]}"
+}
+
+# What the warps of a consumer wait for, and of another one beside it.
+attribution() {
+  local shape=(--od 3584 --id 3584 --nt 512)
+  "$dir/bin/planegate" attribute --consumer w_exp/cp_async "${shape[@]}"
+}
+
+census() {
+  "$dir/bin/planegate" sample "$dir/7b.gguf" --like qwen2.5-7b
+  "$dir/bin/planegate" census "$dir/7b.gguf" --device cuda --vram 2GiB
+}
+
 run() {
   dir=$(mktemp -d)
   trap 'rm -rf "$dir"' EXIT
@@ -80,6 +113,9 @@ run() {
   row copies "$bin/device_bench"
   row host-gates "$bin/gates_bench"
   row verify-7b verify_7b
+  row timing timing
+  row attribution attribution
+  row census census
   row demo "$bin/planegate" demo --device cuda
   row verify-sample "$bin/planegate" verify --device cuda
   row mutants "$bin/planegate" mutants --device cuda
