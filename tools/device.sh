@@ -55,43 +55,66 @@ row() {
   [ "$status" = pass ] || tail -n 40 "$log"
 }
 
+# says STATUS ARGUMENT...: planegate with these arguments must end so; shows what it said.
+says() {
+  local wanted=$1 status=0
+  shift
+  printf '\n$ planegate %s\n' "${*//$logs\//}"
+  "$dir/bin/planegate" "$@" 2>&1 || status=$?
+  [ "$status" -eq "$wanted" ] || { echo "exit status $status instead of $wanted"; wrong=1; }
+}
+
+model_7b() {
+  model=$dir/7b.gguf
+  [ -f "$model" ] || says 0 sample "$model" --like qwen2.5-7b
+}
+
 # All gates over a model of the shapes of a 7B model, every element compared.
 verify_7b() {
-  "$dir/bin/planegate" sample "$dir/7b.gguf" --like qwen2.5-7b
-  time "$dir/bin/planegate" verify "$dir/7b.gguf" --device cuda --nt 64 --json "$logs/7b.json"
+  wrong=0
+  model_7b
+  time says 0 verify "$model" --device cuda --nt 64 --json "$logs/7b.json"
+  return $wrong
 }
 
 # From gates to ledger: in-kernel expansion against the plane copied asynchronously, at one shape and
-# over a model; A against itself; a slowdown of 2 % that was planted; each way to be refused.
+# over a model; a consumer against itself; a slowdown of 2 % that was planted; ways to be refused.
 timing() {
-  local planegate=$dir/bin/planegate a=raw/expand b=w_exp/cp_async
-  local shape=(--od 3584 --id 18944 --nt 512 --device cuda) token=$logs/token.json
-  "$planegate" token "$token" --consumer $a --consumer $b "${shape[@]}"
-  "$planegate" ab --a $a --b $b --token "$token" "${shape[@]}" --json "$logs/ab.json" \
-    --ledger "$logs/ledger.jsonl" --mechanism "w_exp, copied asynchronously" --landed
-  "$planegate" ab --a $b --b $b --token "$token" "${shape[@]}"
-  ! "$planegate" ab --a $b --b $b --token "$token" "${shape[@]}" --planted-launches 2
-  "$planegate" sample "$dir/7b.gguf" --like qwen2.5-7b
-  local replay=(--replay "$dir/7b.gguf" --nt 512 --device cuda)
-  "$planegate" token "$logs/replay-token.json" --consumer $a --consumer $b "${replay[@]}"
-  "$planegate" ab --a $a --b $b --token "$logs/replay-token.json" "${replay[@]}" \
-    --ledger "$logs/ledger.jsonl" --mechanism "w_exp, copied asynchronously" --landed
-  "$planegate" ledger "$logs/ledger.jsonl" --svg "$logs/ledger.svg"
-  ! "$planegate" ab --a $a --b $b --token "$token" --od 3584 --id 3584 --nt 512 --device cuda
-  ! "$planegate" ab --a $a --b $b --token "$token" "${shape[@]:0:6}" --device host
-  sed 's/"compared": /&1/' "$token" > "$logs/edited-token.json"
-  ! "$planegate" ab --a $a --b $b --token "$logs/edited-token.json" "${shape[@]}"
+  wrong=0
+  local a=raw/expand b=w_exp/cp_async token=$logs/token.json replayed=$logs/replay-token.json
+  local shape=(--od 3584 --id 18944 --nt 512 --device cuda)
+  local both=(--a $a --b $b --token "$token") same=(--a $b --b $b --token "$token")
+  local landed=(--ledger "$logs/ledger.jsonl" --mechanism "w_exp, copied asynchronously" --landed)
+  says 0 token "$token" --consumer $a --consumer $b "${shape[@]}"
+  says 0 ab "${both[@]}" "${shape[@]}" "${landed[@]}"
+  says 0 ab "${same[@]}" "${shape[@]}"
+  says 1 ab "${same[@]}" "${shape[@]}" --planted-launches 2
+  model_7b
+  local replay=(--replay "$model" --nt 512 --device cuda)
+  says 0 token "$replayed" --consumer $a --consumer $b "${replay[@]}"
+  says 0 ab --a $a --b $b --token "$replayed" "${replay[@]}" "${landed[@]}"
+  says 0 ledger "$logs/ledger.jsonl" --svg "$logs/ledger.svg"
+  says 4 ab "${both[@]}" --od 3584 --id 3584 --nt 512 --device cuda
+  says 4 ab "${both[@]}" "${shape[@]:0:6}" --device host
+  sed 's/"compared": /&1/' "$token" > "$logs/edited.json"
+  says 4 ab --a $a --b $b --token "$logs/edited.json" "${shape[@]}"
+  return $wrong
 }
 
-# What the warps of a consumer wait for, and of another one beside it.
+# What the warps of two consumers wait for.
 attribution() {
+  wrong=0
   local shape=(--od 3584 --id 3584 --nt 512)
-  "$dir/bin/planegate" attribute --consumer w_exp/cp_async "${shape[@]}"
+  says 0 attribute --consumer raw/expand "${shape[@]}"
+  says 0 attribute --consumer w_exp/cp_async "${shape[@]}"
+  return $wrong
 }
 
 census() {
-  "$dir/bin/planegate" sample "$dir/7b.gguf" --like qwen2.5-7b
-  "$dir/bin/planegate" census "$dir/7b.gguf" --device cuda --vram 2GiB
+  wrong=0
+  model_7b
+  says 0 census "$model" --device cuda --vram 2GiB
+  return $wrong
 }
 
 run() {
