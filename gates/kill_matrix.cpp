@@ -47,9 +47,7 @@ std::string told_by(const GateReport& report) {
 class Judge {
  public:
   Judge(const Arm& arm, DeviceKind kind, const std::vector<GateReport>& reports)
-      : arm_(arm),
-        words_(kind == DeviceKind::kCuda && !arm.must_name_on_cuda.empty() ? arm.must_name_on_cuda
-                                                                           : arm.must_name) {
+      : arm_(arm), words_(arm.words_on(kind)) {
     for (const GateReport& report : reports) take(report);
   }
 
@@ -147,7 +145,7 @@ bool ArmResult::as_expected() const {
 
 ArmResult run_arm(const Catalog& clean, const Arm& arm, DeviceKind kind) {
   const auto begun = std::chrono::steady_clock::now();
-  ArmResult result{&arm, Outcome::kNotRun, {}, {}, {}, 0};
+  ArmResult result{&arm, Outcome::kNotRun, {}, {}, {}, 0, arm.words_on(kind)};
   Catalog catalog = clean;
   if (arm.plant) arm.plant(catalog);
   const std::unique_ptr<Device> device = device_for(arm, kind, result.told);

@@ -62,6 +62,10 @@ struct Arm {
   std::string may_survive_on_cuda = {};
   /// At `shape` the fault changes no address: found by comparing maps.
   bool equivalent = false;
+
+  const std::vector<std::string>& words_on(DeviceKind kind) const {
+    return kind == DeviceKind::kCuda && !must_name_on_cuda.empty() ? must_name_on_cuda : must_name;
+  }
 };
 
 enum class Outcome : uint8_t {
@@ -82,6 +86,7 @@ struct ArmResult {
   std::string gate;  ///< the first red gate: `parity`
   std::string told;  ///< its first difference and diagnosis, or why the arm did not run
   double seconds = 0;
+  std::vector<std::string> must_name = {};  ///< on this device
 
   /// Whether the matrix holds: killed, equivalent, hidden, or not run on this device.
   bool as_expected() const;

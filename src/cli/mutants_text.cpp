@@ -69,7 +69,7 @@ Json row_json(const MutantRow& row) {
                {"expected", verdict_json(arm.expected)},
                {"gate", row.result.gate},
                {"told", row.result.told},
-               {"must_name", arm.must_name},
+               {"must_name", row.result.must_name},
                {"seconds", row.result.seconds}};
   if (!arm.one_of.empty()) json["one_of"] = arm.one_of;
   if (!row.judged) return json;
@@ -114,7 +114,7 @@ std::string mutants_misses(const std::vector<MutantRow>& rows) {
     out += fmt::format("{}  {}\n  verdicts {}, expected {}\n  told: {}\n  must name: {}\n",
                        text(result.outcome), result.arm->name, result.have.text(),
                        result.arm->expected.text(), result.told,
-                       fmt::join(result.arm->must_name, " | "));
+                       fmt::join(result.must_name, " | "));
     for (const auto& spellings : result.arm->one_of) {
       out += fmt::format("  and one of: {}\n", fmt::join(spellings, " | "));
     }
