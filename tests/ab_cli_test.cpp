@@ -169,7 +169,7 @@ TEST_F(AbCommand, SaysWhatIsWrongWithAMetricOrAProgram) {
 
 TEST_F(AbCommand, IsUndecidedInNoiseAndSaysHowManyPairsItWouldTake) {
   // Noise that is the same in each run of this test.
-  const std::string noise = "n=$(($(cat n) + 1)); echo $n > n; echo $((n * n * 7919 % 997 + 1))";
+  const std::string noise = "n=$(($(cat n) + 1)); echo $n > n; echo $((n * n * n * 7919 % 997 + 1))";
   test::write_text(path("n"), "0");
   const std::string command = "cd " + path("") + "; " + noise;
   const auto ran = run({"ab", "--cmd-a", command, "--cmd-b", command, "--metric", "[0-9]+",

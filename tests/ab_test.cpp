@@ -76,6 +76,22 @@ TEST(Ab, IsUndecidedInNoiseWithTheQuadsItWouldTake) {
   EXPECT_GT(result.noise.smallest_effect_percent, 5);
 }
 
+TEST(Ab, BelievesNoDifferenceBelowTheSmallestThatItCanSee) {
+  Machine machine;
+  AbPlan plan;
+  plan.a = machine.variant(1);
+  plan.b = machine.variant(1.05);
+  plan.on_stage = [&](const std::string& stage) {
+    machine.noise_percent = stage.starts_with("a against itself") ? 60 : 0.5;
+  };
+  const AbResult result = measure(plan);
+  EXPECT_GT(result.wall.delta.low, plan.bar_percent);
+  EXPECT_GT(result.noise.smallest_effect_percent, result.wall.delta.percent);
+  EXPECT_EQ(result.comparison, Comparison::kUndecided);
+  EXPECT_EQ(result.why_undecided, "the difference is smaller than what this run can see");
+  EXPECT_GT(result.quads_needed, plan.quads);
+}
+
 TEST(Ab, DecidesByTheKernelAndPredictsTheWall) {
   Machine machine;
   AbPlan plan;

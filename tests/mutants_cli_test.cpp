@@ -66,6 +66,7 @@ TEST(MutantsText, MissesSayWhatWasExpected) {
   arm.must_name = {"row stride "};
   cli::MutantRow row;
   row.result.arm = &arm;
+  row.result.must_name = arm.words_on(DeviceKind::kHost);
   row.result.outcome = gates::Outcome::kSurvived;
   EXPECT_EQ(cli::mutants_misses({row}),
             std::string("SURVIVED  ") + kOne +

@@ -82,6 +82,14 @@ AbResult measure(const AbPlan& plan) {
   if (result.comparison == Comparison::kUndecided) {
     result.quads_needed = quads_needed(delta, plan.bar_percent, plan.quads);
     result.why_undecided = "the interval lies on both sides of the bar";
+  } else if (result.comparison != Comparison::kEquivalent &&
+             std::fabs(delta.percent) < result.noise.smallest_effect_percent) {
+    result.comparison = Comparison::kUndecided;
+    const double reach = result.noise.smallest_effect_percent - plan.bar_percent;
+    result.quads_needed =
+        quads_needed({delta.percent, delta.percent - reach, delta.percent + reach},
+                     plan.bar_percent, plan.quads);
+    result.why_undecided = "the difference is smaller than what this run can see";
   }
   return result;
 }
