@@ -13,6 +13,9 @@ namespace {
 
 constexpr int64_t kExactLimit = int64_t{1} << 24;
 
+/// f16 holds the product of a code and a scale exactly up to here; some consumers multiply that.
+constexpr int64_t kExactProduct = int64_t{1} << 11;
+
 /// What the factors beside `taken` may multiply to, so that id terms stay below 2^24.
 int64_t room(const Shape& shape, int64_t taken) {
   return std::max<int64_t>(1, (kExactLimit - 1) / shape.id() / taken);
@@ -67,14 +70,15 @@ void Dataset::ensure_planes(const ConsumerSpec& consumer, std::byte guard_fill) 
 
 const oracle::Reference& Dataset::reference(const Arithmetic& arithmetic) {
   const int64_t additions = arithmetic.additions_at(shape());
-  const bool known = reference_ && reference_exact_elems_ == arithmetic.exact_elems &&
-                     reference_roundings_ == arithmetic.roundings_per_term &&
+  const bool known = reference_ && reference_of_.exact_elems == arithmetic.exact_elems &&
+                     reference_of_.roundings_per_term == arithmetic.roundings_per_term &&
+                     reference_of_.operand_relative == arithmetic.operand_relative &&
+                     reference_of_.activation_floor == arithmetic.activation_floor &&
                      reference_additions_ == additions;
   if (!known) {
     reference_ =
         oracle::gemm(*weight_format_, weights_, *activation_format_, activations_, arithmetic);
-    reference_exact_elems_ = arithmetic.exact_elems;
-    reference_roundings_ = arithmetic.roundings_per_term;
+    reference_of_ = arithmetic;
     reference_additions_ = additions;
   }
   return *reference_;
@@ -119,10 +123,16 @@ std::vector<Lattice> lattices(const Shape& shape) {
   spread(codes.weights.code, codes.activations.code, codes.weights.scale);
   spread(scales.weights.scale, scales.activations.code, scales.weights.code);
   spread(activations.activations.code, activations.weights.code, activations.weights.scale);
+  const auto cut = [](int64_t& factor, int64_t other) {
+    factor = std::min(factor, kExactProduct / other);
+  };
+  cut(codes.weights.scale, codes.weights.code);
+  cut(scales.weights.code, scales.weights.scale);
+  cut(activations.weights.scale, std::min<int64_t>(activations.weights.code, 32));
   constexpr int64_t kWindows = 4 * 4;
   const int64_t left = std::max<int64_t>(1, static_cast<int64_t>(std::cbrt(room(shape, kWindows))));
   powers.weights.code = std::min<int64_t>(left, 32);
-  powers.weights.scale = std::min<int64_t>(left, 128);
+  powers.weights.scale = std::min<int64_t>({left, 128, kExactProduct / powers.weights.code});
   powers.activations.code = std::min<int64_t>(left, 128);
   return {codes, scales, activations, powers};
 }

@@ -64,8 +64,7 @@ class Dataset {
   RawTensor weights_, activations_;
   PlaneStore store_;
   std::optional<oracle::Reference> reference_;
-  int64_t reference_exact_elems_ = 0;
-  int64_t reference_roundings_ = 0;
+  Arithmetic reference_of_;
   int64_t reference_additions_ = 0;
   std::optional<bool> exact_;
 };

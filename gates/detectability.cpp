@@ -265,8 +265,8 @@ Detectability detectability(Context& context, const ConsumerSpec& consumer, cons
   if (const auto broken = consumer.refusal(shape)) {
     throw ContractError("shape", shape.text(), consumer.name + " needs " + *broken);
   }
-  if (consumer.launch_on(context.device.kind()) == nullptr) {
-    throw ContractError("device", context.device.name(), consumer.name + " does not run there");
+  if (const auto nowhere = context.device.refusal(consumer)) {
+    throw ContractError("consumer", consumer.name, *nowhere);
   }
   return Planting(context, consumer, shape, parts, on_stage).run();
 }

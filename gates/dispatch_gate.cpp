@@ -10,6 +10,7 @@ namespace {
 
 bool same_arithmetic(const Arithmetic& a, const Arithmetic& b, const Shape& shape) {
   return a.exact_elems == b.exact_elems && a.roundings_per_term == b.roundings_per_term &&
+         a.operand_relative == b.operand_relative && a.activation_floor == b.activation_floor &&
          a.text == b.text && a.additions_at(shape) == b.additions_at(shape);
 }
 

@@ -10,8 +10,9 @@ namespace planegate::gates {
 namespace {
 
 /// Two outputs that stand for different addresses are at least this far apart, relatively: many
-/// times what a few f32 roundings move them.
+/// times what a few f32 roundings move them, and what the rounding of operands does.
 constexpr double kSeparation = 4e-6;
+constexpr double kOperandErrors = 8;
 constexpr uint8_t kConstants[] = {0x55, 0x11};
 constexpr uint64_t kMostPairs = 20'000;
 
@@ -83,7 +84,8 @@ void add_constant_bits(const std::vector<const Field*>& fields, FieldBits& bits)
 }
 
 ValueTable::ValueTable(const FormatOracle& format, const std::vector<const Field*>& fields,
-                       const Shifts& shifts, const FieldBits& others, FillPair pair) {
+                       const Shifts& shifts, const FieldBits& others, FillPair pair,
+                       const Arithmetic& arithmetic) {
   int bytes = 0;
   for (const Field* field : fields) bytes += bytes_per_value(*field);
   for (uint32_t choice = 0; complete_ && choice < (1u << bytes); ++choice) {
@@ -100,10 +102,11 @@ ValueTable::ValueTable(const FormatOracle& format, const std::vector<const Field
     complete_ = value && std::isfinite(*value) && choices_.emplace(*value, choice).second;
   }
   separation_ = separation();
+  needed_ = separation_needed(arithmetic);
 }
 
 bool ValueTable::usable() const {
-  return complete_ && separation_ >= kSeparation;
+  return complete_ && separation_ >= needed_;
 }
 
 int64_t ValueTable::choice(double y) const {
@@ -134,20 +137,35 @@ double ValueTable::separation() const {
   return smallest;
 }
 
-Fill::Fill(const FormatOracle& format, std::vector<const Field*> fields, FieldBits others)
+/// Activations lose a share of the largest of their line: the smallest value the most of its own.
+double ValueTable::separation_needed(const Arithmetic& arithmetic) const {
+  double smallest = 0, largest = 0;
+  for (const auto& [value, choice] : choices_) {
+    const double size = std::abs(value);
+    largest = std::max(largest, size);
+    if (size > 0) smallest = smallest == 0 ? size : std::min(smallest, size);
+  }
+  const double range = smallest > 0 ? largest / smallest : 1;
+  return std::max(kSeparation, kOperandErrors * (arithmetic.operand_relative +
+                                                 arithmetic.activation_floor * range));
+}
+
+Fill::Fill(const FormatOracle& format, std::vector<const Field*> fields, FieldBits others,
+           const Arithmetic& arithmetic)
     : fields_(std::move(fields)) {
   for (uint64_t i = 0; !usable_ && i < kMostPairs; ++i) {
     const uint64_t bits = payload(fnv1a("fill"), i);
     pair_ = {static_cast<uint8_t>(bits), static_cast<uint8_t>(bits >> 8)};
     usable_ = pair_.b != pair_.c && in_range(fields_, pair_) && tells_positions(fields_, pair_) &&
-              try_pair(format, others);
+              try_pair(format, others, arithmetic);
   }
 }
 
-bool Fill::try_pair(const FormatOracle& format, const FieldBits& others) {
+bool Fill::try_pair(const FormatOracle& format, const FieldBits& others,
+                    const Arithmetic& arithmetic) {
   tables_.clear();
   for (const Shifts& shifts : all_shifts(fields_, {})) {
-    ValueTable table(format, fields_, shifts, others, pair_);
+    ValueTable table(format, fields_, shifts, others, pair_, arithmetic);
     if (!table.usable()) return false;
     tables_.emplace(shifts, std::move(table));
   }

@@ -33,10 +33,12 @@ void add_constant_bits(const std::vector<const Field*>& fields, FieldBits& bits)
 class ValueTable {
  public:
   /// `others`: the bits of fields that lie in other planes.
+  /// `arithmetic`: of the consumer, which may round its operands.
   ValueTable(const FormatOracle& format, const std::vector<const Field*>& fields,
-             const Shifts& shifts, const FieldBits& others, FillPair pair);
+             const Shifts& shifts, const FieldBits& others, FillPair pair,
+             const Arithmetic& arithmetic);
 
-  /// All choices decode to finite values that f32 rounding cannot confuse.
+  /// All choices decode to finite values that the consumer's roundings cannot confuse.
   bool usable() const;
   /// The choice whose value is nearest to `y`, a bit per byte (0: B); -1 where none is near.
   int64_t choice(double y) const;
@@ -45,10 +47,11 @@ class ValueTable {
 
  private:
   double separation() const;
+  double separation_needed(const Arithmetic& arithmetic) const;
 
   std::map<double, uint32_t> choices_;
   bool complete_ = true;
-  double separation_ = 0;
+  double separation_ = 0, needed_ = 0;
 };
 
 /// The tables of one pair of fill bytes, one for each way that values may lie in their bytes.
@@ -57,14 +60,15 @@ class Fill {
   /// Finds a pair that tells all combinations of the fields' bytes apart, whatever the shifts, and
   /// by which a sub-byte value read at another bit position shows.
   /// @post !usable() where no pair does.
-  Fill(const FormatOracle& format, std::vector<const Field*> fields, FieldBits others);
+  Fill(const FormatOracle& format, std::vector<const Field*> fields, FieldBits others,
+       const Arithmetic& arithmetic);
 
   bool usable() const { return usable_; }
   FillPair pair() const { return pair_; }
   const ValueTable& table(const Shifts& shifts) const { return tables_.at(shifts); }
 
  private:
-  bool try_pair(const FormatOracle& format, const FieldBits& others);
+  bool try_pair(const FormatOracle& format, const FieldBits& others, const Arithmetic& arithmetic);
 
   std::vector<const Field*> fields_;
   FillPair pair_;

@@ -34,7 +34,7 @@ class Pipeline {
     if (arm.plant) arm.plant(catalog_);
     consumer_ = catalog_.consumer(arm.consumer);
     if (consumer_ == nullptr) throw ContractError("arm", arm.name, "a registered consumer");
-    runs_ = device_ != nullptr && consumer_->launch_on(kind) != nullptr;
+    runs_ = device_ != nullptr && !device_->refusal(*consumer_);
   }
 
   bool runs() const { return runs_; }

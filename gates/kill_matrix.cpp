@@ -150,8 +150,8 @@ ArmResult run_arm(const Catalog& clean, const Arm& arm, DeviceKind kind) {
   if (arm.plant) arm.plant(catalog);
   const std::unique_ptr<Device> device = device_for(arm, kind, result.told);
   if (device == nullptr) return result;
-  if (!consumer_of(catalog, arm).launch_on(kind)) {
-    result.told = "does not run on " + device->name();
+  if (const auto nowhere = device->refusal(consumer_of(catalog, arm))) {
+    result.told = *nowhere;
     return result;
   }
   const std::vector<GateReport> reports = reports_of(catalog, arm, *device);

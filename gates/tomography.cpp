@@ -33,8 +33,8 @@ std::vector<const Field*> fields_of(const FieldUse& use) {
 }
 
 /// The k to probe, boundaries of the plane's modes first, at most `most` beyond those.
-std::vector<int64_t> probed_k(const Contract& plane, const Shape& shape, uint64_t seed,
-                              size_t most) {
+std::vector<int64_t> probed_k(const Contract& plane, const Shape& shape, int64_t tile_tokens,
+                              uint64_t seed, size_t most) {
   std::vector<int64_t> ks;
   const auto add = [&](int64_t k) {
     const bool known = std::find(ks.begin(), ks.end(), k) != ks.end();
@@ -49,7 +49,7 @@ std::vector<int64_t> probed_k(const Contract& plane, const Shape& shape, uint64_
       if (mode.axis == Axis::kK) add(mode.div);
     }
   }
-  const int64_t lines = plane.role == Role::kWeights ? shape.od() : kTokenTileTokens;
+  const int64_t lines = plane.role == Role::kWeights ? shape.od() : tile_tokens;
   const bool whole = lines * shape.id() <= kWholeElems;
   most = std::max(ks.size(), std::min(most, whole ? static_cast<size_t>(shape.id()) : kSampledK));
   for (uint64_t i = 0; ks.size() < most; ++i) {
@@ -76,7 +76,7 @@ class Observer {
         of_weights_(use.plane->role == Role::kWeights),
         shape_(of_weights_ ? many_tokens(consumer, shape) : shape),
         store_(context.device),
-        fill_(format_of(plane_.role), fields_, others()) {
+        fill_(format_of(plane_.role), fields_, others(), consumer.arithmetic) {
     tomogram_.plane = &plane_;
     tomogram_.shape = shape_;
     for (const Field* field : fields_) {
@@ -98,9 +98,10 @@ class Observer {
     }
     fill_constant_planes();
     // Each group takes as many k as there are one-hot lines of the other operand in one tile.
-    const int64_t per_run = of_weights_ ? std::min(shape_.nt(), kTokenTileTokens) : shape_.od();
-    const std::vector<int64_t> ks =
-        probed_k(plane_, shape_, context_.seed, kMostGroups * static_cast<size_t>(per_run));
+    const int64_t per_run =
+        of_weights_ ? std::min(shape_.nt(), consumer_.tile_tokens) : shape_.od();
+    const std::vector<int64_t> ks = probed_k(plane_, shape_, consumer_.tile_tokens, context_.seed,
+                                             kMostGroups * static_cast<size_t>(per_run));
     for (size_t first = 0; first < ks.size() && tomogram_.failure.empty();
          first += static_cast<size_t>(per_run)) {
       const size_t last = std::min(ks.size(), first + static_cast<size_t>(per_run));
@@ -164,7 +165,7 @@ class Observer {
 
   /// Tokens of the second tile repeat the first.
   size_t slot(size_t line) const {
-    return of_weights_ ? line % static_cast<size_t>(kTokenTileTokens) : line;
+    return of_weights_ ? line % static_cast<size_t>(consumer_.tile_tokens) : line;
   }
 
   void put(const Contract& plane, std::span<const std::byte> bytes) {
@@ -209,7 +210,7 @@ class Observer {
                        fill_.table(contract_shifts(at)).nearest(value)));
       return;
     }
-    const size_t twin = column + static_cast<size_t>(kTokenTileTokens);
+    const size_t twin = column + static_cast<size_t>(consumer_.tile_tokens);
     if (of_weights_ && twin < static_cast<size_t>(shape_.nt()) &&
         decoded(at, twin, outputs) != offsets) {
       fail(at, element(outputs[0], at.line, twin), "and another one for a token of the next tile");
@@ -288,7 +289,7 @@ class Observer {
 }  // namespace
 
 Shape many_tokens(const ConsumerSpec& consumer, const Shape& shape) {
-  for (const int64_t nt : {2 * kTokenTileTokens, int64_t{8}, int64_t{1}}) {
+  for (const int64_t nt : {2 * consumer.tile_tokens, int64_t{8}, int64_t{1}}) {
     if (!consumer.refusal(shape.with_tokens(nt))) return shape.with_tokens(nt);
   }
   return shape;

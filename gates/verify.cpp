@@ -213,9 +213,7 @@ class TensorRun {
   }
 
   std::string refusal(const ConsumerSpec& consumer) const {
-    if (consumer.launch_on(context_.device.kind()) == nullptr) {
-      return "does not run on " + context_.device.name();
-    }
+    if (auto nowhere = context_.device.refusal(consumer)) return *nowhere;
     const auto broken = consumer.refusal(weights_.shape);
     return broken ? "needs " + *broken : "";
   }

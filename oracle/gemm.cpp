@@ -150,10 +150,12 @@ Dots dots_of(std::span<double> all, const Tile& tile, int64_t od) {
               Eigen::OuterStride<>(od));
 }
 
-/// Error of one element in units of its magnitude, and a part that does not scale with it.
+/// Error of one element in units of its magnitude, a part that does not scale with it, and one in
+/// units of the largest activation of its token times the sum of its row's weights.
 struct ErrorBound {
   double relative;
   double absolute;
+  double floor;
 };
 
 /// relative: gamma_m for the f32 path; n f64 additions of y*; and, as one more factor, the
@@ -164,6 +166,9 @@ struct ErrorBound {
 /// underflows inexactly). Later factors of a product magnify that only where it is built from
 /// numbers whose own products are subnormal; scales of f16 cannot be: a nonzero product of two is
 /// at least 2^-48, and integers only make it larger. Doubled for the roundings that follow.
+///
+/// Operands that are rounded first move each term by operand_relative, and an activation by
+/// activation_floor of its token's largest; the sums' own roundings apply to the moved terms.
 ErrorBound error_bound(const Arithmetic& arithmetic, const Shape& shape) {
   const int64_t additions = arithmetic.additions_at(shape);
   require(additions >= 1, "additions", additions, "below 1");
@@ -175,7 +180,11 @@ ErrorBound error_bound(const Arithmetic& arithmetic, const Shape& shape) {
   require(error < 1, "additions", additions, "so many f32 roundings (2^24) have no bound");
   const double gamma = error / (1 - error);
   const double rounding = 1 + 2 * (terms + 8) * kUnitF64;
-  return {(gamma + terms * kUnitF64) * rounding, terms * per_term * 0x1p-149};
+  const double moved = arithmetic.operand_relative;
+  require(moved >= 0 && moved < 1 && arithmetic.activation_floor >= 0, "operand_relative",
+          static_cast<long long>(moved), "0 or above, below 1");
+  return {(gamma + terms * kUnitF64 + moved * (1 + gamma)) * rounding, terms * per_term * 0x1p-149,
+          arithmetic.activation_floor * (1 + gamma) * rounding};
 }
 
 /// gamma_m bounds nothing once a partial sum can overflow: |partial sum| <= (1 + gamma_m) *
@@ -231,6 +240,17 @@ std::vector<LineFacts> line_facts(const FormatOracle& format, const RawTensor& t
   return facts;
 }
 
+/// Weights that are not zero times activations that were rounded to a fixed spacing.
+void add_floor(double floor, const std::vector<LineFacts>& rows,
+               const std::vector<LineFacts>& tokens, const Tile& tile, Dots bounds) {
+  for (int64_t t = 0; t < tile.tokens; ++t) {
+    for (int64_t j = 0; j < tile.rows; ++j) {
+      bounds(j, t) += floor * rows[static_cast<size_t>(tile.row + j)].sum *
+                      tokens[static_cast<size_t>(tile.token + t)].largest;
+    }
+  }
+}
+
 bool exact_below(double magnitude, int unit) {
   constexpr int kLeastF32 = -149;
   return magnitude < std::ldexp(1.0, unit + 24) && unit >= kLeastF32 && magnitude < 0x1p128;
@@ -273,6 +293,11 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
   const std::span<double> y_star = out.y.writable();
   const std::span<double> magnitudes = out.magnitude.writable();
   const std::span<double> bounds = out.bound.writable();
+  std::vector<LineFacts> rows, tokens;
+  if (error.floor > 0) {
+    rows = line_facts(weight_format, weights, od);
+    tokens = line_facts(activation_format, activations, out.shape.nt());
+  }
   for_tiles(weight_format, weights, activation_format, activations, group, Operands::kValues,
             [&](const Tile& tile, const Sums& sums) {
               const Matrix magnitude = sums.magnitude_of(tile);
@@ -283,6 +308,8 @@ Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
               dots_of(bounds, tile, od) =
                   (magnitude.array() > 0)
                       .select(error.relative * magnitude.array() + error.absolute, 0.0);
+              if (error.floor > 0)
+                add_floor(error.floor, rows, tokens, tile, dots_of(bounds, tile, od));
             });
   for (auto* values : all) values->seal();
   return out;

@@ -149,7 +149,7 @@ class Reporting : public Device {
 Catalog catalog() {
   ConsumerSpec consumer;
   consumer.name = "w_exp/cp_async";
-  consumer.launches = {{DeviceKind::kCuda, nullptr, {{"ns::GemmS8<int>", 256, 3, nullptr}}}};
+  consumer.launches = {{DeviceKind::kCuda, nullptr, {{"ns::GemmS8<int>", 256, 3, 0, nullptr}}}};
   Catalog made;
   made.add(std::move(consumer));
   return made;

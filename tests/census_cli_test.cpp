@@ -105,7 +105,7 @@ TEST_F(CensusCommand, CountsInJsonWhatItPrints) {
   EXPECT_EQ(plane["plane"], "w_exp");
   EXPECT_EQ(plane["bytes"], 35840);
   EXPECT_EQ(plane["generation"], 1);
-  EXPECT_EQ(run["plan"]["tensors"][0]["consumer"], "w_exp/cp_async+w_dsc");
+  EXPECT_EQ(run["plan"]["tensors"][0]["consumer"], "w_exp/f16");
   EXPECT_EQ(run["plan"]["used_bytes"].get<int64_t>() + run["plan"]["left_bytes"].get<int64_t>(),
             int64_t{1} << 30);
 }

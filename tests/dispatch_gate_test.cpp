@@ -52,6 +52,13 @@ TEST(DispatchGate, SmallBatchTakesTheDecodePathWithinItsBound) {
   EXPECT_THAT(report.notes.back(), HasSubstr("within the bound"));
 }
 
+TEST(DispatchGate, ManyTokensTakeTheF16PathWithinItsBound) {
+  const GateReport report = dispatched(shipped_catalog(), "", 65);
+  EXPECT_EQ(report.verdict, Verdict::kPass) << text(report);
+  EXPECT_EQ(report.subject, "w_exp/f16");
+  EXPECT_THAT(report.notes.back(), HasSubstr("within the bound"));
+}
+
 Catalog with_consumer_changed(const std::string& name, void (*change)(ConsumerSpec&)) {
   Catalog catalog = shipped_catalog();
   ConsumerSpec consumer = *catalog.consumer(name);

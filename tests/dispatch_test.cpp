@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <planegate/core/errors.h>
+#include <planegate/devices/architecture.h>
 #include <planegate/devices/host_device.h>
 #include <planegate/formats/q6_k/contracts.h>
 #include <planegate/formats/q8_act/contracts.h>
@@ -29,6 +30,12 @@ ConsumerSpec consumer_of(const std::string& name) {
   consumer.launches = {{DeviceKind::kHost, launch_nothing}};
   return consumer;
 }
+
+/// A device of an older architecture than some code wants.
+class OlderDevice : public HostDevice {
+ protected:
+  std::optional<std::string> lacks(const std::string&) const override { return "host is sm_80"; }
+};
 
 class DispatchTest : public ::testing::Test {
  protected:
@@ -84,6 +91,35 @@ TEST_F(DispatchTest, FallsBackFromAConsumerOfAnotherDeviceAndSaysSo) {
   put_w_exp();
   preferred_.launches = {{DeviceKind::kCuda, launch_nothing}};
   EXPECT_EQ(choose().text(), "fallback: raw/expand (w_exp/cp_async: does not run on host)");
+}
+
+TEST(Dispatch, FallsBackFromAnotherArchitectureAndSaysSo) {
+  OlderDevice device;
+  PlaneStore store(device);
+  const Shape shape(2, 512, 9);
+  const auto put = [&](const std::string& tensor, const Contract& plane) {
+    store.add(tensor, plane, shape,
+              std::vector<std::byte>(static_cast<size_t>(plane.size_bytes(shape))));
+  };
+  put("w", describe<q6_k::WExp>());
+  put("x", describe<q8_act::Qa8>());
+  ConsumerSpec newest = consumer_of<q6_k::WExp>("w_exp/f16");
+  newest.launches.front().architecture = "sm_90a";
+  const ConsumerSpec any = consumer_of<q6_k::WExp>("w_exp/cp_async");
+  EXPECT_EQ(dispatch({&newest, &any}, store, "w", "x", shape).text(),
+            "fallback: w_exp/cp_async (w_exp/f16: needs sm_90a, and host is sm_80)");
+  EXPECT_EQ(device.refusal(any), std::nullopt);
+  EXPECT_EQ(HostDevice().refusal(newest), std::nullopt) << "the host runs any code";
+}
+
+TEST(Architecture, NeedsTheDeviceAndTheBuild) {
+  constexpr const char* kBoth = "80-real,90a-real";
+  EXPECT_EQ(architecture_lacking("sm_90a", "sm_90", kBoth), std::nullopt);
+  EXPECT_EQ(architecture_lacking("sm_90a", "sm_90", "90a"), std::nullopt);
+  EXPECT_EQ(architecture_lacking("sm_90a", "sm_80", kBoth), "cuda is sm_80");
+  EXPECT_EQ(architecture_lacking("sm_90a", "sm_100", kBoth), "cuda is sm_100");
+  EXPECT_EQ(architecture_lacking("sm_90a", "sm_90", "80-real,90-real"),
+            "this build has no code for it (CMAKE_CUDA_ARCHITECTURES=80-real,90-real)");
 }
 
 TEST_F(DispatchTest, ChoosesNoneWithAllReasons) {

@@ -88,7 +88,7 @@ bool touch(SharedShadow& shadow, EveryAccess& model, Random& random, int64_t (&l
 /// Barriers of warps and, one in `block_every`, of the block, until the ticks ran out three times.
 void expect_the_definition(int block_every) {
   SharedShadow shadow;
-  shadow.reset(kWords, kThreads / kWarpLanes);
+  shadow.reset(kWords, kThreads);
   EveryAccess model;
   Random random;
   int64_t legal[2] = {};
@@ -119,7 +119,7 @@ TEST(SharedShadow, KeepsItsJudgementWhenTicksRunOutBetweenBarriersOfTheBlock) {
 
 TEST(SharedShadow, KnowsABarrierOfTheWarpFromBeforeTheTicksRanOut) {
   SharedShadow shadow;
-  shadow.reset(2, 2);
+  shadow.reset(2, 2 * kWarpLanes);
   EXPECT_EQ(shadow.write(0, 1, 0), nullptr);
   shadow.warp_barrier(0);
   EXPECT_EQ(shadow.write(1, 1, 0), nullptr);

@@ -30,6 +30,7 @@ class LastTile {
             *shipped_catalog().format(consumer.format), *shipped_catalog().format("q8_0"))) {
     Schedule window;
     window.x_begin = row0_ / consumer.tile_rows;
+    window.x_of_columns = window.x_begin + 1;
     device_.set_schedule(window);
   }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <planegate/core/errors.h>
+#include <planegate/devices/host_device.h>
 #include <planegate/formats/q6_k/contracts.h>
 
 #include "catalog/catalog.h"
@@ -13,6 +14,16 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+const Device& host() {
+  static const HostDevice device;
+  return device;
+}
+/// Nothing was built for it.
+class Elsewhere : public HostDevice {
+ public:
+  DeviceKind kind() const override { return DeviceKind::kCuda; }
+};
 
 void launch_nothing(Device&, const LaunchRequest&) {}
 
@@ -67,19 +78,19 @@ std::vector<std::string> consumers(const VramPlan& plan) {
 }
 
 std::vector<std::string> planned_within(int64_t bytes, const std::vector<CensusTensor>& tensors) {
-  return consumers(planned(catalog(), DeviceKind::kHost, tensors, bytes));
+  return consumers(planned(catalog(), host(), tensors, bytes));
 }
 
 TEST(Choices, LeaveOutWhatIsDearerAndNoBetter) {
   std::vector<std::string> names;
   int64_t before = 0;
-  for (const PlaneChoice& choice : choices_of(catalog(), DeviceKind::kHost, tensor("t"))) {
+  for (const PlaneChoice& choice : choices_of(catalog(), host(), tensor("t"))) {
     names.push_back(choice.consumer->name);
     EXPECT_GT(choice.bytes, before);
     before = choice.bytes;
   }
   EXPECT_THAT(names, ElementsAre("raw", "padded", "w_exp"));
-  EXPECT_THAT(choices_of(catalog(), DeviceKind::kCuda, tensor("t")), IsEmpty())
+  EXPECT_THAT(choices_of(catalog(), Elsewhere(), tensor("t")), IsEmpty())
       << "nothing here runs on cuda";
 }
 
@@ -103,7 +114,7 @@ TEST(VramPlan, AlwaysFitsAndNamesWhatItUses) {
   const std::vector<CensusTensor> tensors = {tensor("a", 3), tensor("b", 1), tensor("c", 7)};
   size_t served_before = 0;
   for (int64_t bytes = 0; bytes < 12 * kSuperBlocks * 320; bytes += 997) {
-    const VramPlan plan = planned(catalog(), DeviceKind::kHost, tensors, bytes);
+    const VramPlan plan = planned(catalog(), host(), tensors, bytes);
     int64_t sum = 0;
     size_t served = 0;
     for (const PlaneChoice& choice : plan.choices) {
@@ -119,21 +130,21 @@ TEST(VramPlan, AlwaysFitsAndNamesWhatItUses) {
 
 TEST(VramPlan, CountsPlanesAsTheDeviceAlignsThem) {
   const CensusTensor odd{"t", "q6_K", Shape(1, 256), 210};
-  EXPECT_EQ(choices_of(catalog(), DeviceKind::kHost, odd)[0].bytes, 256);
+  EXPECT_EQ(choices_of(catalog(), host(), odd)[0].bytes, 256);
 }
 
 TEST(VramPlan, OfTheShippedCatalogPrefersWhatDispatchPrefers) {
   const CensusTensor many{"t", "q6_K", Shape(70, 512, 70), 70 * 420};
   const CensusTensor one{"t", "q6_K", Shape(70, 512, 1), 70 * 420};
   const int64_t all = int64_t{1} << 30;
-  EXPECT_THAT(consumers(planned(shipped_catalog(), DeviceKind::kHost, {many}, all)),
-              ElementsAre("w_exp/cp_async+w_dsc"));
-  EXPECT_THAT(consumers(planned(shipped_catalog(), DeviceKind::kHost, {one}, all)),
+  EXPECT_THAT(consumers(planned(shipped_catalog(), host(), {many}, all)),
+              ElementsAre("w_exp/f16"));
+  EXPECT_THAT(consumers(planned(shipped_catalog(), host(), {one}, all)),
               ElementsAre("padded/decode"));
 }
 
 TEST(VramPlan, RefusesLessThanNothing) {
-  EXPECT_THROW(planned(catalog(), DeviceKind::kHost, {}, -1), ContractError);
+  EXPECT_THROW(planned(catalog(), host(), {}, -1), ContractError);
 }
 
 }  // namespace

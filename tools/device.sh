@@ -13,7 +13,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 bundle=$root/build/device-bundle
 programs=(planegate tests/gates tests/unit_conformance tests/unit_devices tests/unit_gates
-          tests/device_bench tests/gates_bench)
+          tests/device_bench tests/gates_bench tests/consumer_bench)
 
 pack() {
   "$root/tools/install.sh"
@@ -134,6 +134,7 @@ run() {
     --reports "$dir/kernel-reports"
   row gates "$bin/gates" --gtest_filter='*/cuda'
   row copies "$bin/device_bench"
+  row consumers "$bin/consumer_bench"
   row host-gates "$bin/gates_bench"
   row verify-7b verify_7b
   row timing timing

@@ -18,7 +18,7 @@ bool copies_asynchronously(const ConsumerSpec& consumer) {
 
 bool multiplies_on_tensor_cores(const ConsumerSpec& consumer) {
   return std::any_of(consumer.policies.begin(), consumer.policies.end(), [](const Policy& policy) {
-    return policy.kind == "arithmetic" && policy.name.starts_with("mma ");
+    return policy.kind == "arithmetic" && policy.name.find("mma m") != std::string::npos;
   });
 }
 
@@ -155,6 +155,11 @@ std::vector<BuiltKernel> built_kernels(const Catalog& catalog, const KernelRepor
   std::vector<BuiltKernel> all;
   for (const auto& [architecture, kernels] : reports.kernels) {
     for (const ConsumerSpec& consumer : catalog.consumers()) {
+      const DeviceLaunch* on = consumer.on(DeviceKind::kCuda);
+      // What an architecture never launches has no budget there.
+      const bool elsewhere =
+          on != nullptr && !on->architecture.empty() && on->architecture != architecture;
+      if (elsewhere) continue;
       bool first = true;
       for (const KernelEntry& kernel : consumer.kernels_on(DeviceKind::kCuda)) {
         const auto reported = kernels.find(kernel.type);
@@ -163,7 +168,9 @@ std::vector<BuiltKernel> built_kernels(const Catalog& catalog, const KernelRepor
           throw ReportError(
               fmt::format("{} {}: no report of {}", instance, architecture, kernel.type));
         }
-        BuiltKernel made = built(kernel, architecture, reported->second);
+        ReportedKernel report = reported->second;
+        report.use.shared_bytes += kernel.dynamic_shared_bytes;
+        BuiltKernel made = built(kernel, architecture, report);
         made.instance = instance;
         made.needs_async_copies = first && copies_asynchronously(consumer);
         made.needs_mma = first && multiplies_on_tensor_cores(consumer);

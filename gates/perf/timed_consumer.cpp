@@ -17,8 +17,8 @@ namespace planegate::perf {
 struct TimedConsumer::Target {
   Target(gates::Context& context, const ConsumerSpec& consumer, gates::Dataset& of)
       : dataset(of), launch(consumer.launch_on(context.device.kind())) {
-    if (launch == nullptr) {
-      throw ContractError("consumer", consumer.name, "does not run on " + context.device.name());
+    if (const auto nowhere = context.device.refusal(consumer)) {
+      throw ContractError("consumer", consumer.name, *nowhere);
     }
     const Shape& shape = dataset.shape();
     if (const auto broken = consumer.refusal(shape)) {

@@ -47,7 +47,7 @@ struct Later {
 
 class Planner {
  public:
-  Planner(const Catalog& catalog, DeviceKind device, const std::vector<CensusTensor>& tensors)
+  Planner(const Catalog& catalog, const Device& device, const std::vector<CensusTensor>& tensors)
       : tensors_(tensors), places_(tensors.size(), 0) {
     for (const CensusTensor& tensor : tensors) {
       choices_.push_back(choices_of(catalog, device, tensor));
@@ -95,11 +95,11 @@ class Planner {
 
 }  // namespace
 
-std::vector<PlaneChoice> choices_of(const Catalog& catalog, DeviceKind device,
+std::vector<PlaneChoice> choices_of(const Catalog& catalog, const Device& device,
                                     const CensusTensor& tensor) {
   std::vector<PlaneChoice> all;
   for (const ConsumerSpec* consumer : catalog.preference(tensor.format, tensor.shape)) {
-    if (consumer->launch_on(device) == nullptr || consumer->refusal(tensor.shape)) continue;
+    if (device.refusal(*consumer) || consumer->refusal(tensor.shape)) continue;
     all.push_back(choice_of(*consumer, tensor.shape));
   }
   std::vector<PlaneChoice> better;  // dearest, most preferred first
@@ -110,7 +110,7 @@ std::vector<PlaneChoice> choices_of(const Catalog& catalog, DeviceKind device,
   return better;
 }
 
-VramPlan planned(const Catalog& catalog, DeviceKind device,
+VramPlan planned(const Catalog& catalog, const Device& device,
                  const std::vector<CensusTensor>& tensors, int64_t vram_bytes) {
   require(vram_bytes >= 0, "vram_bytes", vram_bytes, "not negative");
   return Planner(catalog, device, tensors).plan(vram_bytes);

@@ -17,7 +17,7 @@ struct PlaneChoice {
 
 /// The choices for a tensor on a device: cheapest first, each next one dearer and read by a
 /// consumer that Dispatch prefers. Choices that are no better than a cheaper one are left out.
-std::vector<PlaneChoice> choices_of(const Catalog& catalog, DeviceKind device,
+std::vector<PlaneChoice> choices_of(const Catalog& catalog, const Device& device,
                                     const CensusTensor& tensor);
 
 /// Points into the catalog, which must outlive it.
@@ -35,7 +35,7 @@ struct VramPlan {
 /// fit is passed over.
 /// @post used_bytes is the sum over choices and at most vram_bytes (VramPlan.AlwaysFits)
 /// @pre vram_bytes >= 0, else ContractError
-VramPlan planned(const Catalog& catalog, DeviceKind device,
+VramPlan planned(const Catalog& catalog, const Device& device,
                  const std::vector<CensusTensor>& tensors, int64_t vram_bytes);
 
 }  // namespace planegate::perf

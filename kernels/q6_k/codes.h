@@ -13,11 +13,14 @@ inline namespace PLANEGATE_SIMT_ABI {
 namespace formats = planegate::q6_k;
 
 /// Codes stored one byte each in the plane of `ContractTag`, moved by `Staging`.
-template <class ContractTag, class Staging, class Access = OwnLayout<ContractTag>>
+template <class ContractTag, class Staging_, class Access = OwnLayout<ContractTag>>
 struct StoredCodes {
+  using Staging = Staging_;
   using Contract = ContractTag;
   using Plane = typename Access::Plane;
   using Codes = typename Access::Layout::Codes;
+  /// Elements of a row that lie byte after byte, from a multiple of them on.
+  static constexpr int64_t kContiguousElems = contiguous_elems(Codes::kField);
 
   static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
     return Access::bind(request, binder);
@@ -29,9 +32,13 @@ struct StoredCodes {
             {"tail rows", Staging::kTail}};
   }
 
+  static PLANEGATE_DEVICE simt::GlobalPtr<const std::byte> at(const Plane& plane, int64_t row,
+                                                              int64_t k) {
+    return plane.template at<Codes>(row, k);
+  }
   static PLANEGATE_DEVICE void stage(SharedPtr<Words4> to, const Plane& plane, int64_t row,
                                      int64_t k, bool valid) {
-    Staging::copy(to, plane.template at<Codes>(row, k), valid);
+    Staging::copy(to, at(plane, row, k), valid);
   }
 };
 

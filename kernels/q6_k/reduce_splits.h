@@ -26,7 +26,7 @@ struct InOrderOfSplits {
 };
 
 /// The fix-up of split K: adds partial sums (split, nt, od). A block makes 128 rows of 8 tokens.
-template <int kSplits, class Fixup = InOrderOfSplits>
+template <class Fixup = InOrderOfSplits>
 struct ReduceSplits {
   static constexpr int kThreads = 128;
   static constexpr int kMinBlocks = 8;
@@ -36,6 +36,7 @@ struct ReduceSplits {
     GlobalPtr<const float> partial;  // (split, nt, od)
     GlobalPtr<float> y;              // (nt, od)
     int64_t od, nt;
+    int splits;
   };
 
   static simt::Grid grid(const Shape& shape) {
@@ -49,7 +50,7 @@ struct ReduceSplits {
     const int64_t end = Fixup::end(token0 + kTokens, args.nt);
     for (int64_t token = token0; token < end; ++token) {
       args.y.store(token * args.od + row,
-                   Fixup::sum(args.partial, kSplits, args.nt, args.od, token, row));
+                   Fixup::sum(args.partial, args.splits, args.nt, args.od, token, row));
     }
   }
 };

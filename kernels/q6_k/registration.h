@@ -26,9 +26,11 @@ std::vector<ConsumerSpec> consumers(List list, std::vector<LaunchFn> (*cuda)(),
   for (size_t i = 0; i < all.size(); ++i) all[i].launches = {{DeviceKind::kHost, host[i]}};
   if (cuda == nullptr) return all;
   const std::vector<LaunchFn> device = cuda();
+  const std::vector<std::string> only = architectures(list);
   for (size_t i = 0; i < all.size(); ++i) {
-    all[i].launches.push_back({DeviceKind::kCuda, device[i]});
-    if (kernels != nullptr) all[i].launches.back().kernels = kernels()[i];
+    DeviceLaunch on{DeviceKind::kCuda, device[i], {}, only[i]};
+    if (kernels != nullptr) on.kernels = kernels()[i];
+    all[i].launches.push_back(std::move(on));
   }
   return all;
 }

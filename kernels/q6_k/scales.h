@@ -51,6 +51,34 @@ struct DecodedScales {
   }
 };
 
+/// sc and d of a super-block as they lie in a plane of 16-byte blocks: two pieces, moved by
+/// `Staging`; the second is d and what follows it.
+template <class ContractTag, class Staging, class Access = OwnLayout<ContractTag>>
+struct BlockScales {
+  using Plane = typename Access::Plane;
+  using Layout = typename Access::Layout;
+  static_assert(ContractTag::kAlignmentBytes % 16 == 0);
+
+  static Plane bind(const LaunchRequest& request, simt::Binder& binder) {
+    return Access::bind(request, binder);
+  }
+  static FieldUse reads() { return {&describe<ContractTag>(), {"sc", "d"}}; }
+  static Policy policy() {
+    std::string name = "sc and d apart, from " + describe<ContractTag>().name;
+    if constexpr (!std::is_same_v<Access, OwnLayout<ContractTag>>) {
+      name += ", " + Access::text(Layout::D::kField);
+    }
+    return {"scales", name};
+  }
+
+  static PLANEGATE_DEVICE void stage(SharedPtr<Words4> to, const Plane& plane, int64_t row,
+                                     int64_t k, int piece, bool valid) {
+    const auto from = piece == 0 ? plane.template at<typename Layout::Sc>(row, k)
+                                 : plane.template at<typename Layout::D>(row, k);
+    Staging::copy(to, from, valid);
+  }
+};
+
 /// Products stored in w_dsc: a 16-byte copy brings both halves of two rows.
 template <class Staging, class Access = OwnLayout<formats::WDsc>>
 struct StoredScales {

@@ -5,6 +5,7 @@
 #include <planegate/core/hash.h>
 
 #include "kernels/q6_k/decode_s8.h"
+#include "kernels/q6_k/gemm_f16.h"
 #include "kernels/q6_k/gemm_s8.h"
 #include "kernels/q6_k/reduce_splits.h"
 
@@ -45,7 +46,7 @@ struct VariantOf {
 
 /// GemmS8, alone or with the reduction of split K behind it.
 template <class CodesPolicy, class ScalesPolicy, class Staging, int kSplits = 1,
-          class Policies = GemmPolicies, class ReduceKernel = ReduceSplits<kSplits>>
+          class Policies = GemmPolicies, class ReduceKernel = ReduceSplits<>>
 struct GemmVariant {
   using Kernel = GemmS8<CodesPolicy, ScalesPolicy, Staging, kSplits, Policies>;
   using Reduce = ReduceKernel;
@@ -62,9 +63,9 @@ struct GemmVariant {
       binder.template launch<Kernel>(Kernel::grid(shape),
                                      Kernel::bind(request, binder, instance, partial));
       binder.template launch<Reduce>(
-          Reduce::grid(shape),
-          typename Reduce::Args{binder.pointer<const float>(partial),
-                                binder.pointer<float>(*request.y), shape.od(), shape.nt()});
+          Reduce::grid(shape), typename Reduce::Args{binder.pointer<const float>(partial),
+                                                     binder.pointer<float>(*request.y), shape.od(),
+                                                     shape.nt(), kSplits});
     }
   }
 
@@ -120,6 +121,76 @@ struct DecodeVariant {
     };
     consumer.determinism_reason = "pieces are dealt to lanes and added in one fixed pattern";
     consumer.tile_rows = Kernel::kRows;
+    return consumer;
+  }
+};
+
+/// GemmF16 behind the conversion of the activations, before the reduction of split K.
+template <class CodesPolicy, class ScalesPolicy, class Policies = GemmPolicies>
+struct HalfVariant {
+  using Convert = HalfActivations<Policies>;
+  using Kernel = GemmF16<CodesPolicy, ScalesPolicy, Policies>;
+  using Reduce = ReduceSplits<>;
+  using Kernels = simt::KernelList<Kernel, Convert, Reduce>;
+
+  static void launch(simt::Binder& binder, const LaunchRequest& request, uint32_t instance) {
+    const Shape& shape = request.shape;
+    const auto scratch = binder.template pointer<std::byte>(*request.workspace);
+    const auto x = scratch.template cast<Words4>();
+    const auto scale = (scratch + HalfPlanes::x_bytes(shape)).template cast<float>();
+    const auto partial = (scratch + HalfPlanes::size_bytes(shape)).template cast<float>();
+    const auto y = binder.template pointer<float>(*request.y);
+    const auto splits = static_cast<int>(Kernel::splits(shape));
+    binder.template launch<Convert>(
+        Convert::grid(shape), typename Convert::Args{Convert::ActCodes::bind(request, binder),
+                                                     Convert::ActScales::bind(request, binder), x,
+                                                     scale, shape.id(), shape.nt()});
+    typename Kernel::Args args{
+        CodesPolicy::bind(request, binder),
+        ScalesPolicy::bind(request, binder),
+        x,
+        scale,
+        splits > 1 ? partial : y,
+        {},
+        simt::stamp_words(instance, simt::requested<typename CodesPolicy::Contract>(request)),
+        shape.od(),
+        shape.id(),
+        shape.nt(),
+        splits};
+    if (request.stamps != nullptr) {
+      args.stamps = binder.template pointer<Words4>(*request.stamps);
+    }
+    binder.template launch<Kernel>(Kernel::grid(shape), args);
+    if (splits == 1) return;
+    binder.template launch<Reduce>(
+        Reduce::grid(shape), typename Reduce::Args{partial, y, shape.od(), shape.nt(), splits});
+  }
+
+  static ConsumerSpec described(std::string name, int rank) {
+    ConsumerSpec consumer = VariantOf<Kernel>::described(std::move(name), rank);
+    consumer.reads.push_back({&describe<Qa8>(), {"codes"}});
+    consumer.reads.push_back({&describe<Sda>(), {"d"}});
+    consumer.preconditions.push_back({"at most 65535 blocks along tokens (128 a tile)",
+                                      [](const Shape& s) { return Kernel::grid(s).y <= 65535; }});
+    consumer.meant_for = [](const Shape& s) { return s.nt() >= Kernel::kFewestTokens; };
+    consumer.policies.push_back({"activation staging", "f16 in scratch memory, cp.async"});
+    consumer.policies.push_back({"arithmetic", "wgmma m64n128k16 f16, scale-add per 256"});
+    consumer.arithmetic = {1, 3, "f16 in tensor cores over 256, then f32 in parts of k"};
+    // A tensor core may cut where f32 would round: each of 17 additions a step of 16 counts twice.
+    consumer.arithmetic.additions = [](const Shape& s) {
+      constexpr int64_t kOfBlock = kSuperBlockElems / 16 * 17 * 2;
+      return kOfBlock + s.nsb() + Kernel::splits(s);
+    };
+    // f16(code * sc) and f16(x): 2^-11 each. Below 2^-14 of 2^15, f16 is spaced evenly.
+    consumer.arithmetic.operand_relative = 0x1p-10 + 0x1p-22;
+    consumer.arithmetic.activation_floor = 0x1p-39;
+    consumer.determinism_reason = "every element is summed by one lane in order of k";
+    consumer.tile_rows = Kernel::kTileRows;
+    consumer.tile_tokens = Kernel::kTileTokens;
+    consumer.workspace_bytes = [](const Shape& s) {
+      const int64_t splits = Kernel::splits(s);
+      return HalfPlanes::size_bytes(s) + (splits > 1 ? splits * s.nt() * s.od() * 4 : 0);
+    };
     return consumer;
   }
 };

@@ -73,6 +73,11 @@ struct WExpSplitK
   static constexpr const char* kName = "w_exp/split_k";
   static constexpr int kRank = 32;
 };
+/// f16 tensor cores, weights widened in registers.
+struct WExpF16 : HalfVariant<StoredCodes<WExp, CpAsync16>, BlockScales<Padded, CpAsync16>> {
+  static constexpr const char* kName = "w_exp/f16";
+  static constexpr int kRank = 20;
+};
 /// The small-batch path, 1 to 8 tokens.
 struct PaddedDecode : DecodeVariant<ExpandedCodes<Padded, Expand16>, DecodedScales<Padded>> {
   static constexpr const char* kName = "padded/decode";
@@ -103,12 +108,26 @@ using Joined = typename JoinedLists<Lists...>::List;
 using Variants =
     VariantList<RawExpand, RawExpandWDsc, PaddedBytewise, PaddedBytewiseWDsc, PaddedCopy16,
                 PaddedCopy16WDsc, WExpBytewise, WExpBytewiseWDsc, WExpCopy16, WExpCopy16WDsc,
-                WExpCpAsync, WExpCpAsyncWDsc, WExpSplitK, PaddedDecode, PaddedDecodeWDsc>;
+                WExpCpAsync, WExpCpAsyncWDsc, WExpSplitK, WExpF16, PaddedDecode, PaddedDecodeWDsc>;
 
 /// The launches of a list, in its order.
 template <class... V>
 std::vector<LaunchFn> launches(VariantList<V...>) {
   return {&launch<V>...};
+}
+template <class... Kernel>
+std::string architecture_of(simt::KernelList<Kernel...>) {
+  std::string only;
+  const auto add = [&]<class K>(K*) {
+    if constexpr (requires { K::kArchitecture; }) only = K::kArchitecture;
+  };
+  (add(static_cast<Kernel*>(nullptr)), ...);
+  return only;
+}
+/// The architecture without which none of a variant's kernels is of use; empty: any.
+template <class... V>
+std::vector<std::string> architectures(VariantList<V...>) {
+  return {architecture_of(typename V::Kernels{})...};
 }
 template <class... V>
 std::vector<ConsumerSpec> described(VariantList<V...>) {

@@ -60,7 +60,7 @@ Census taken(const Catalog& catalog, const GgufModel& model, const CensusArgumen
   census.ungated = perf::ungated_readers(catalog);
   census.vram_bytes = arguments.vram_bytes;
   if (census.vram_bytes) {
-    census.plan = perf::planned(catalog, device.kind(), census.tensors, *census.vram_bytes);
+    census.plan = perf::planned(catalog, device, census.tensors, *census.vram_bytes);
   }
   return census;
 }

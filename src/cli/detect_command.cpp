@@ -22,7 +22,7 @@ std::vector<const ConsumerSpec*> wanted_consumers(const Catalog& catalog, const 
 }
 
 std::string refusal(const ConsumerSpec& consumer, const Device& device, const Shape& shape) {
-  if (consumer.launch_on(device.kind()) == nullptr) return "does not run on " + device.name();
+  if (auto nowhere = device.refusal(consumer)) return *nowhere;
   const auto broken = consumer.refusal(shape);
   return broken ? "needs " + *broken : "";
 }

@@ -39,7 +39,9 @@ std::string consumer_rows(const Catalog& catalog) {
       reads.push_back(fmt::format("{}({})", use.plane->name, fmt::join(use.fields, " ")));
     }
     if (consumer.launch_on(DeviceKind::kHost) != nullptr) devices.emplace_back("host");
-    if (consumer.launch_on(DeviceKind::kCuda) != nullptr) devices.emplace_back("cuda");
+    if (const DeviceLaunch* cuda = consumer.on(DeviceKind::kCuda)) {
+      devices.push_back(cuda->architecture.empty() ? "cuda" : "cuda " + cuda->architecture);
+    }
     bool first = true;
     for (const Policy& policy : consumer.policies) {
       rows.push_back({first ? consumer.name : "", first ? consumer.format : "",

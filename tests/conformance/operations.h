@@ -212,6 +212,85 @@ struct Dp4a {
   }
 };
 
+PLANEGATE_DEVICE uint32_t one_nan(uint32_t halves) {
+  const auto one = [](uint32_t half) { return (half & 0x7FFFu) > 0x7C00u ? 0x7FFFu : half; };
+  return one(halves & 0xFFFFu) | one(halves >> 16) << 16;
+}
+
+struct HalfArithmetic {
+  static constexpr const char* kName = "half2_arithmetic";
+  static constexpr int kRounds = 64, kIn = 2, kOut = 3;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    const uint32_t a = in.load(0);
+    const uint32_t b = in.load(1);
+    out.store(0, one_nan(simt::half2_add(a, b)));
+    out.store(1, one_nan(simt::half2_mul(a, b)));
+    // Around the range of f16, where most patterns of an f32 are not.
+    const float near = as_float((a & 0x87FFFFFFu) | 0x38000000u);
+    out.store(2, one_nan(simt::float_to_half2(as_float(b), near)));
+  }
+};
+
+struct BytePermute {
+  static constexpr const char* kName = "byte_permute";
+  static constexpr int kRounds = 8, kIn = 3, kOut = 1;
+  static PLANEGATE_DEVICE void run(In in, Out out, Slot) {
+    out.store(0, simt::byte_permute(in.load(0), in.load(1), in.load(2)));
+  }
+};
+
+/// Small integers, so that every sum is exact: how a tensor core rounds is no part of the dialect.
+/// The second product adds to the first; both read a tile that all threads wrote.
+struct Wgmma {
+  static constexpr const char* kName = "wgmma_m64n128k16_f16";
+  static constexpr int kThreads = 128;
+  static constexpr int kMinBlocks = 1;
+  static constexpr int kTilePieces = 128 * 8;
+  static constexpr int64_t kIn = int64_t{kThreads} * 16;
+  static constexpr int64_t kOut = int64_t{kThreads} * 64;
+  struct alignas(1024) Shared {
+    Words4 before[64];  // the tile need not be the first
+    Words4 tile[kTilePieces];
+  };
+  using Args = conformance::Args;
+
+  static PLANEGATE_DEVICE uint32_t small(uint32_t word) {
+    const auto value = [](uint32_t nibble) { return static_cast<float>(nibble & 15u) - 7.0f; };
+    return simt::float_to_half2(value(word), value(word >> 4));
+  }
+  static PLANEGATE_DEVICE void run(const Args& args, SharedRef<Shared> shared) {
+    const auto in = args.in + simt::thread() * 16;
+    const auto tile = shared.at(&Shared::tile);
+    for (int i = 0; i < kTilePieces / kThreads; ++i) {
+      Words4 piece;
+      for (uint32_t word = 0; word < 4; ++word) piece.w[word] = small(in.load(i) >> 8 * word);
+      tile.store(i * kThreads + simt::thread(), piece);
+    }
+    Words4 a[2];
+    for (int i = 0; i < 8; ++i) a[i / 4].w[i % 4] = small(in.load(8 + i));
+    simt::fence_async();
+    simt::sync_threads();
+    float sum[64] = {};
+    const auto read = tile.template cast<const Words4>();
+    simt::wgmma_fence();
+    simt::wgmma_m64n128k16_f16(sum, a[0], read, 1, false);
+    simt::wgmma_m64n128k16_f16(sum, a[1], read, 2, true);
+    simt::wgmma_commit();
+    simt::wgmma_wait<0>();
+    for (const Words4& operand : a) simt::wgmma_release(operand);
+    for (int i = 0; i < 64; ++i) args.out.store(simt::thread() * 64 + i, as_bits(sum[i]));
+  }
+};
+
+inline Operation wgmma() {
+  return {Wgmma::kName, Wgmma::kIn, Wgmma::kOut,
+          [](Device& device, const DeviceBuffer& in, const DeviceBuffer& out) {
+            simt::Binder binder(device);
+            binder.launch<Wgmma>(
+                {1, 1}, {binder.pointer<const uint32_t>(in), binder.pointer<uint32_t>(out)});
+          }};
+}
+
 template <class Body>
 Operation operation() {
   constexpr int64_t threads = int64_t{Body::kRounds} * kThreads;
@@ -227,7 +306,8 @@ inline std::vector<Operation> all_operations() {
   return {operation<Coordinates>(), operation<HalfToFloat>(), operation<PackBytes>(),
           operation<Arithmetic>(),  operation<Loads>(),       operation<SharedAccess>(),
           operation<Shuffles>(),    operation<AsyncCopies>(), operation<Ldmatrix>(),
-          operation<MmaS8>(),       operation<Dp4a>()};
+          operation<MmaS8>(),       operation<Dp4a>(),        operation<HalfArithmetic>(),
+          operation<BytePermute>(), wgmma()};
 }
 
 }  // namespace PLANEGATE_SIMT_ABI

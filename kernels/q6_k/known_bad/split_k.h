@@ -83,10 +83,10 @@ struct TokenTileUnmasked : InOrderOfSplits {
   static PLANEGATE_DEVICE int64_t end(int64_t token_tile_end, int64_t) { return token_tile_end; }
 };
 /// The grid counts whole tiles of 8 tokens only.
-struct WholeTokenTiles : ReduceSplits<4> {
+struct WholeTokenTiles : ReduceSplits<> {
   static simt::Grid grid(const Shape& shape) {
     const int64_t tiles = shape.nt() / kTokens;
-    return {ReduceSplits<4>::grid(shape).x, tiles > 0 ? tiles : 1};
+    return {ReduceSplits<>::grid(shape).x, tiles > 0 ? tiles : 1};
   }
 };
 
@@ -102,7 +102,7 @@ struct InOrderOfArrival {
   static constexpr int kThreads = 128;
   static constexpr int kMinBlocks = 8;
   struct Shared {};
-  using Args = ReduceSplits<4>::Args;
+  using Args = ReduceSplits<>::Args;
 
   static simt::Grid grid(const Shape& shape) { return {(shape.od() + 31) / 32, shape.nt()}; }
 
@@ -118,7 +118,7 @@ struct InOrderOfArrival {
 };
 
 /// w_exp/split_k with other policies or another fix-up, which `why` names.
-template <class Policies, class Reduce = ReduceSplits<4>>
+template <class Policies, class Reduce = ReduceSplits<>>
 using SplitKWith = KnownBad<GemmVariant<StoredCodes<WExp, CpAsync16>, StoredScales<CpAsync16>,
                                         CpAsync16, 4, Policies, Reduce>>;
 template <class Reduce, class Why>
@@ -130,7 +130,7 @@ struct SplitKFixup : SplitKWith<GemmPolicies, Reduce> {
   }
 };
 template <class Index>
-using SplitKSumsAt = SplitKFixup<ReduceSplits<4, SumsAt<Index>>, Index>;
+using SplitKSumsAt = SplitKFixup<ReduceSplits<SumsAt<Index>>, Index>;
 
 struct SplitKOverlap : SplitKWith<StepsOf<PartsOverlap>> {
   static constexpr const char* kName = "w_exp/split_k+parts_overlap";
@@ -159,7 +159,7 @@ struct SplitKFirstTwice : SplitKSumsAt<FirstPartTwice> {
 struct SplitKTokensPadded : SplitKSumsAt<TokensPadded> {
   static constexpr const char* kName = "w_exp/split_k+tokens_padded";
 };
-struct SplitKTileUnmasked : SplitKFixup<ReduceSplits<4, TokenTileUnmasked>, TokenTileUnmasked> {
+struct SplitKTileUnmasked : SplitKFixup<ReduceSplits<TokenTileUnmasked>, TokenTileUnmasked> {
   static constexpr const char* kName = "w_exp/split_k+token_tile_unmasked";
 };
 struct WholeTiles {

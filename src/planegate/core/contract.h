@@ -30,6 +30,16 @@ struct Field {
 /// Weights (or activations) that one value of the field serves.
 int64_t elems_per_value(const Field& field);
 
+/// How many elements of a line, from a multiple of that number on, lie value after value without a
+/// swizzle; 1 where none do.
+constexpr int64_t contiguous_elems(const Field& field) {
+  const Mode& inner = field.layout.modes[0];
+  const bool dense = field.layout.n_modes > 0 && field.layout.swizzle.bits == 0 &&
+                     inner.axis == Axis::kK && inner.div == 1 && !inner.outermost() &&
+                     inner.stride_bits == Size{field.bits};
+  return dense ? inner.extent.factor : 1;
+}
+
 /// The fields of a contract tag, as types.
 template <class... F>
 struct FieldList {};

@@ -16,16 +16,20 @@ std::optional<std::string> ConsumerSpec::refusal(const Shape& shape) const {
   return std::nullopt;
 }
 
-LaunchFn ConsumerSpec::launch_on(DeviceKind device) const {
+const DeviceLaunch* ConsumerSpec::on(DeviceKind device) const {
   const auto found = std::find_if(launches.begin(), launches.end(),
                                   [&](const DeviceLaunch& l) { return l.device == device; });
-  return found == launches.end() ? nullptr : found->launch;
+  return found == launches.end() ? nullptr : &*found;
+}
+
+LaunchFn ConsumerSpec::launch_on(DeviceKind device) const {
+  const DeviceLaunch* found = on(device);
+  return found == nullptr ? nullptr : found->launch;
 }
 
 std::vector<KernelEntry> ConsumerSpec::kernels_on(DeviceKind device) const {
-  const auto found = std::find_if(launches.begin(), launches.end(),
-                                  [&](const DeviceLaunch& l) { return l.device == device; });
-  return found == launches.end() ? std::vector<KernelEntry>() : found->kernels;
+  const DeviceLaunch* found = on(device);
+  return found == nullptr ? std::vector<KernelEntry>() : found->kernels;
 }
 
 std::string KernelEntry::name() const {

@@ -146,6 +146,10 @@ struct Arithmetic {
   std::string text;  ///< `int32 over 16, then f32 sequential`
   /// f32 additions that a term passes through at most; null: one chain, id / exact_elems.
   int64_t (*additions)(const Shape&) = nullptr;
+  /// Operands are rounded before they are multiplied: relative error of a term, and error of an
+  /// activation in units of the largest of its token.
+  double operand_relative = 0;
+  double activation_floor = 0;
 
   int64_t additions_at(const Shape& shape) const {
     return additions == nullptr ? shape.id() / exact_elems : additions(shape);
@@ -171,6 +175,7 @@ struct KernelEntry {
   std::string type;                ///< as C++ spells it: `planegate::...::GemmS8<...>`
   int threads = 0;                 ///< of a block
   int min_blocks = 0;              ///< an SM, as the compiler was told
+  int dynamic_shared_bytes = 0;    ///< asked for at launch, beside what the code declares
   const void* function = nullptr;  ///< for the device's runtime alone
 
   std::string name() const;  ///< `GemmS8`
@@ -180,6 +185,8 @@ struct DeviceLaunch {
   DeviceKind device;
   LaunchFn launch;
   std::vector<KernelEntry> kernels = {};  ///< empty where the device has no compiler of its own
+  /// The only one that has what the kernels use: `sm_90a`; empty: any that the build has code for.
+  std::string architecture = {};
 };
 
 /// A kernel variant under test.
@@ -196,13 +203,15 @@ struct ConsumerSpec {
   std::vector<Policy> policies;
   int64_t (*blocks)(const Shape&) = nullptr;           ///< blocks of one launch
   int64_t tile_rows = 1;                               ///< rows that one block column makes
+  int64_t tile_tokens = kTokenTileTokens;              ///< tokens that one block makes, at most
   int64_t (*workspace_bytes)(const Shape&) = nullptr;  ///< null: needs none
   std::vector<DeviceLaunch> launches;
 
   uint32_t instance() const;
   /// The first precondition that `shape` breaks.
   std::optional<std::string> refusal(const Shape& shape) const;
-  /// Null where the consumer does not run on that device.
+  /// Null where the consumer was not built for such devices; Device::refusal() knows this one.
+  const DeviceLaunch* on(DeviceKind device) const;
   LaunchFn launch_on(DeviceKind device) const;
   std::vector<KernelEntry> kernels_on(DeviceKind device) const;
 };

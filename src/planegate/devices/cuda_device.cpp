@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <planegate/core/errors.h>
+#include <planegate/devices/architecture.h>
 #include <planegate/devices/cuda_company.h>
 #include <planegate/devices/cuda_device.h>
 
@@ -32,14 +33,15 @@ std::byte* pointer(DeviceAddress address) {
   return reinterpret_cast<std::byte*>(address);
 }
 
-std::string describe_device(int ordinal) {
-  cudaDeviceProp properties{};
-  PLANEGATE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+std::string architecture_of(const cudaDeviceProp& properties) {
+  return fmt::format("sm_{}{}", properties.major, properties.minor);
+}
+
+std::string description_of(const cudaDeviceProp& properties) {
   int runtime = 0;
   PLANEGATE_CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  return fmt::format("{}, sm_{}{}, {} SMs, CUDA {}.{}", properties.name, properties.major,
-                     properties.minor, properties.multiProcessorCount, runtime / 1000,
-                     runtime % 1000 / 10);
+  return fmt::format("{}, {}, {} SMs, CUDA {}.{}", properties.name, architecture_of(properties),
+                     properties.multiProcessorCount, runtime / 1000, runtime % 1000 / 10);
 }
 
 /// Up to so many bytes a fill is sent with others.
@@ -109,7 +111,10 @@ std::string take_cuda_cleanup_error() {
 
 CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
   select();
-  description_ = describe_device(ordinal);
+  cudaDeviceProp properties{};
+  PLANEGATE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+  architecture_ = architecture_of(properties);
+  description_ = description_of(properties);
   PLANEGATE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
 }
 
@@ -124,6 +129,10 @@ CudaDevice::~CudaDevice() {
   }
   company_.reset();
   PLANEGATE_CUDA_RECORD(cudaStreamDestroy(stream_));
+}
+
+std::optional<std::string> CudaDevice::lacks(const std::string& architecture) const {
+  return architecture_lacking(architecture, architecture_, PLANEGATE_CUDA_ARCHITECTURES);
 }
 
 void CudaDevice::select() const {

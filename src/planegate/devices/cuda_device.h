@@ -98,6 +98,7 @@ class CudaDevice : public Device {
   cudaStream_t stream();
 
  protected:
+  std::optional<std::string> lacks(const std::string& architecture) const override;
   void free(DeviceAddress address) noexcept override;
 
  private:
@@ -135,6 +136,7 @@ class CudaDevice : public Device {
   void drop_landings();
 
   int ordinal_;
+  std::string architecture_;
   std::string description_;
   cudaStream_t stream_ = nullptr;
   std::array<Chunk, kChunks> ring_{};

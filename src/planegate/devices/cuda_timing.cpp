@@ -70,12 +70,17 @@ std::optional<KernelAttributes> CudaDevice::attributes_of(const KernelEntry& ker
   select();
   cudaFuncAttributes attributes{};
   PLANEGATE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel.function));
+  const int dynamic = kernel.dynamic_shared_bytes;
+  if (dynamic > 0) {
+    PLANEGATE_CUDA_CHECK(cudaFuncSetAttribute(
+        kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic));
+  }
   int blocks = 0;
-  PLANEGATE_CUDA_CHECK(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, kernel.threads, 0));
+  PLANEGATE_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, kernel.function, kernel.threads, static_cast<size_t>(dynamic)));
   return KernelAttributes{fmt::format("sm_{}", attributes.binaryVersion), attributes.numRegs,
                           static_cast<int64_t>(attributes.localSizeBytes),
-                          static_cast<int64_t>(attributes.sharedSizeBytes), blocks};
+                          static_cast<int64_t>(attributes.sharedSizeBytes) + dynamic, blocks};
 }
 
 double CudaDevice::timed_s(const std::function<void()>& work) {

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include <planegate/core/specs.h>
 #include <planegate/devices/device.h>
 
 namespace planegate {
@@ -32,6 +33,19 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   size_bytes_ = std::exchange(other.size_bytes_, 0);
   guard_fill_ = other.guard_fill_;
   return *this;
+}
+
+std::optional<std::string> Device::refusal(const ConsumerSpec& consumer) const {
+  const DeviceLaunch* on = consumer.on(kind());
+  if (on == nullptr) return "does not run on " + name();
+  if (on->architecture.empty()) return std::nullopt;
+  const auto lacking = lacks(on->architecture);
+  if (!lacking) return std::nullopt;
+  return "needs " + on->architecture + ", and " + *lacking;
+}
+
+std::optional<std::string> Device::lacks(const std::string&) const {
+  return std::nullopt;
 }
 
 void Device::scan(const DeviceBuffer& from,

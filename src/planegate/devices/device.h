@@ -26,6 +26,7 @@ inline constexpr int64_t kBufferAlignmentBytes = 256;
 inline constexpr std::byte kPoison{0xDB};
 
 class Device;
+struct ConsumerSpec;
 struct KernelEntry;
 
 /// A device's memory as its driver reports it.
@@ -39,7 +40,7 @@ struct KernelAttributes {
   std::string architecture;  ///< of the code that is loaded: `sm_90`
   int64_t registers = 0;     ///< of a thread
   int64_t stack_bytes = 0;   ///< local memory of a thread
-  int64_t shared_bytes = 0;  ///< static, of a block
+  int64_t shared_bytes = 0;  ///< of a block, static and dynamic
   int64_t blocks_per_sm = 0;
 };
 
@@ -89,6 +90,9 @@ class Device {
   virtual std::string description() const = 0;
   /// What runs the device's code beside this program: `580.159.04`; `none` on host.
   virtual std::string driver() const = 0;
+  /// Why `consumer` runs nowhere on this device: `does not run on cuda`, `needs sm_90a, and cuda is
+  /// sm_80`; nullopt when it does.
+  std::optional<std::string> refusal(const ConsumerSpec& consumer) const;
 
   /// A buffer whose content is poison and whose guard zones hold `guard_fill`.
   /// @throws ContractError for a size below 1, DeviceError when there is no memory.
@@ -136,6 +140,8 @@ class Device {
 
  protected:
   friend class DeviceBuffer;
+  /// Why code of `architecture` alone (`sm_90a`) does not run here: `cuda is sm_80`.
+  virtual std::optional<std::string> lacks(const std::string& architecture) const;
   /// The noexcept twin of allocate(). Work that was queued before still finds the memory.
   virtual void free(DeviceAddress address) noexcept = 0;
 };

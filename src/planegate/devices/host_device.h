@@ -20,6 +20,8 @@ struct Schedule {
   /// Only blocks whose x lies in [x_begin, x_end) run: a window of a large grid.
   int64_t x_begin = 0;
   int64_t x_end = std::numeric_limits<int64_t>::max();
+  /// The window is one of grids of this many columns, others run whole; 0: of all.
+  int64_t x_of_columns = 0;
 };
 
 /// The host model of a device.

@@ -94,7 +94,7 @@ void BlockRun::prepare(const BlockPlan& plan, int64_t block) {
   const size_t words = (static_cast<size_t>(plan.shared_bytes) + 3) / 4;
   // 16-byte alignment comes with operator new; the poison is what no code or scale looks like.
   shared_.assign(words * 4, std::byte{0xDB});
-  shadow_.reset(words, warps);
+  shadow_.reset(words, static_cast<size_t>(plan.threads));
   operands_.resize(warps);
   for (WarpOperands& operands : operands_) operands.arrived = 0;
   prepare_lanes();
@@ -108,6 +108,13 @@ void BlockRun::prepare_lanes() {
   for (AsyncCopies& copies : async_) {
     copies.committed = 0;
     copies.pending.clear();
+  }
+  wgmma_.resize(lanes_.size());
+  for (WgmmaQueue& queue : wgmma_) {
+    queue.committed = 0;
+    queue.unreleased = 0;
+    queue.fenced = false;
+    queue.pending.clear();
   }
   for (int i = 0; i < plan_->threads; ++i) {
     Lane& lane = lanes_[static_cast<size_t>(i)];
@@ -178,8 +185,11 @@ void run_grid(const BlockPlan& plan) {
   require(plan.threads >= kWarpLanes && plan.threads <= 1024 && plan.threads % kWarpLanes == 0,
           "threads", plan.threads, "a multiple of 32 up to 1024");
   static thread_local BlockRun own_run;
-  const int64_t x_begin = std::max<int64_t>(0, plan.schedule.x_begin);
-  const int64_t columns = std::min(plan.grid.x, plan.schedule.x_end) - x_begin;
+  const int64_t of_columns = plan.schedule.x_of_columns;
+  const bool window = of_columns == 0 || of_columns == plan.grid.x;
+  const int64_t x_begin = window ? std::max<int64_t>(0, plan.schedule.x_begin) : 0;
+  const int64_t x_end = window ? std::min(plan.grid.x, plan.schedule.x_end) : plan.grid.x;
+  const int64_t columns = x_end - x_begin;
   if (columns <= 0) return;
   const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
   for_each_block(columns * plan.grid.y, threads, [&](int64_t i) {

@@ -38,7 +38,7 @@ struct Site {
 /// What a lane waits for.
 enum class Wait : uint8_t { kNothing, kWarp, kBlock, kForever };
 /// Operations in which all lanes of a warp take part.
-enum class Collective : uint8_t { kSyncWarp, kShuffle, kLdmatrix, kMmaS8 };
+enum class Collective : uint8_t { kSyncWarp, kShuffle, kLdmatrix, kMmaS8, kWgmmaWait };
 
 const char* text(Collective kind);
 
@@ -56,6 +56,15 @@ struct BlockPlan {
 struct alignas(64) WarpOperands {
   uint32_t word[7][kWarpLanes];
   int arrived;  ///< lanes that wait for the collective
+};
+
+/// One lane's part of a wgmma m64n128k16: rows of `a` as for mma m16n8k16, `tile` in shared memory.
+struct WgmmaOperands {
+  float* sum = nullptr;  ///< 64 of the lane's own
+  uint32_t a[4] = {};
+  const std::byte* tile = nullptr;
+  int k = 0;  ///< which 16 of the tile's 64
+  bool add = false;
 };
 
 /// One lane of a block, a fiber on a pooled stack.
@@ -110,6 +119,18 @@ class BlockRun {
   void async_committed() { ++async_[static_cast<size_t>(thread())].committed; }
   void async_waited(int groups_left);
 
+  void fence_async() { shadow_.fence_async(thread()); }
+  void wgmma_fenced();
+  void wgmma_released();
+  /// Nothing is computed before it is waited for: sums are as they were until then, and the tile
+  /// is read as late as the hardware may.
+  void wgmma_issued(const WgmmaOperands& operands);
+  void wgmma_committed();
+  [[gnu::always_inline]] void wgmma_waited(int groups_left, Site site) {
+    wgmma_[static_cast<size_t>(thread())].groups_left = static_cast<uint32_t>(groups_left);
+    collective(Collective::kWgmmaWait, site);
+  }
+
  private:
   friend void enter_lane();
   struct Pending {
@@ -122,6 +143,18 @@ class BlockRun {
     std::vector<Pending> pending;
   };
 
+  struct Wgmma {
+    WgmmaOperands operands;
+    uint32_t group = 0;
+  };
+  struct WgmmaQueue {
+    uint32_t committed = 0;
+    uint32_t groups_left = 0;
+    uint32_t unreleased = 0;  ///< done, but their operands' registers are still theirs
+    bool fenced = false;
+    std::vector<Wgmma> pending;
+  };
+
   void prepare(const BlockPlan& plan, int64_t block);
   void prepare_lanes();
   void order_lanes();
@@ -131,6 +164,9 @@ class BlockRun {
   void yield();
   void complete_collective(int warp);
   void perform(Collective kind, int warp);
+  void perform_wgmma(int warp);
+  void multiply_tile(int warp, size_t index);
+  void check_tile(const WgmmaOperands& operands, int thread);
   [[noreturn]] void run_lane();
   [[noreturn]] void fail(FaultKind kind, const std::string& what) const;
   [[noreturn]] void report_divergence(int first, int last, FaultKind kind) const;
@@ -151,6 +187,7 @@ class BlockRun {
   Lane* running_ = &scheduler_;
   std::vector<Lane> lanes_;
   std::vector<AsyncCopies> async_;  ///< of each lane
+  std::vector<WgmmaQueue> wgmma_;   ///< of each lane
   std::vector<WarpOperands> operands_;
   std::vector<int> lane_order_;  ///< threads of each warp in running order
   std::vector<int> warp_order_;

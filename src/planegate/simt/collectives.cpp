@@ -145,6 +145,9 @@ void BlockRun::perform(Collective kind, int warp) {
     case Collective::kMmaS8:
       mma_m16n8k16_s8(operands);
       break;
+    case Collective::kWgmmaWait:
+      perform_wgmma(warp);
+      break;
   }
 }
 

@@ -49,6 +49,8 @@ const char* text(FaultKind kind) {
       return "uninitialised shared memory";
     case FaultKind::kAsyncNotWaited:
       return "cp.async not waited for";
+    case FaultKind::kNotFenced:
+      return "wgmma not fenced";
     case FaultKind::kDivergentBarrier:
       return "divergent barrier";
     case FaultKind::kDivergentCollective:
@@ -71,6 +73,8 @@ const char* text(Collective kind) {
       return "ldmatrix";
     case Collective::kMmaS8:
       return "mma";
+    case Collective::kWgmmaWait:
+      return "wgmma_wait";
   }
   return "collective";
 }

@@ -21,6 +21,18 @@
 ///   cp_async_commit(), cp_async_wait<N>()                       N groups may stay in flight
 ///   ldmatrix_x4(SharedPtr<const Words4> row)                    four 8x8 matrices of 16-bit
 ///   mma_m16n8k16_s8(c, a, b)                                    c += a * b in int32
+///   half2_add(a, b), half2_mul(a, b)                            two f16, one rounding each
+///   float_to_half2(low, high)                                   two f16
+///   byte_permute(a, b, selector)                                byte i: number selector[4i..] of 8
+/// and, for four warps together (on sm_90a), products that go on while the warps do:
+///   fence_async()               own stores to shared memory before it are seen by wgmma
+///   wgmma_fence()               before a group: registers that it uses were written
+///   wgmma_m64n128k16_f16(sum, a, tile, k, add)
+///                               sum = a * tile + (add ? sum : 0) in f32. a: rows of each warp as
+///                               for mma m16n8k16; tile: 128 rows of 64 f16, their 16-byte pieces
+///                               swizzled by row % 8, at a multiple of 1024 bytes; k: which 16
+///   wgmma_commit(), wgmma_wait<N>()                             N groups may stay in flight
+///   wgmma_release(a)            behind the wait: until here nothing may take the registers of a
 /// Source of the operations: PTX ISA 9.0.
 
 #include <planegate/simt/words.h>

@@ -39,9 +39,9 @@ class GlobalPtr {
 
   PLANEGATE_DEVICE std::remove_const_t<T> load(int64_t i = 0) const { return at_[i]; }
   PLANEGATE_DEVICE void store(int64_t i, const T& value) const { at_[i] = value; }
-  PLANEGATE_DEVICE GlobalPtr operator+(int64_t n) const { return GlobalPtr(at_ + n); }
+  __host__ __device__ GlobalPtr operator+(int64_t n) const { return GlobalPtr(at_ + n); }
   template <class U>
-  PLANEGATE_DEVICE GlobalPtr<U> cast() const {
+  __host__ __device__ GlobalPtr<U> cast() const {
     return GlobalPtr<U>(reinterpret_cast<U*>(at_));
   }
   PLANEGATE_DEVICE explicit operator bool() const { return at_ != nullptr; }
@@ -139,6 +139,112 @@ PLANEGATE_DEVICE void mma_m16n8k16_s8(FragmentC& c, const FragmentA& a, uint32_t
       : "+r"(c.c[0]), "+r"(c.c[1]), "+r"(c.c[2]), "+r"(c.c[3])
       : "r"(a.row_g), "r"(a.row_g8), "r"(b));
 }
+
+PLANEGATE_DEVICE uint32_t half2_add(uint32_t a, uint32_t b) {
+  uint32_t sum;
+  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+PLANEGATE_DEVICE uint32_t half2_mul(uint32_t a, uint32_t b) {
+  uint32_t product;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  return product;
+}
+PLANEGATE_DEVICE uint32_t float_to_half2(float low, float high) {
+  uint32_t halves;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(high), "f"(low));
+  return halves;
+}
+PLANEGATE_DEVICE uint32_t byte_permute(uint32_t a, uint32_t b, uint32_t selector) {
+  return __byte_perm(a, b, selector);
+}
+
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// Not there: consumers that use them are refused on other architectures.
+PLANEGATE_DEVICE void fence_async() {
+  __trap();
+}
+PLANEGATE_DEVICE void wgmma_fence() {
+  __trap();
+}
+PLANEGATE_DEVICE void wgmma_commit() {
+  __trap();
+}
+template <int kGroups>
+PLANEGATE_DEVICE void wgmma_wait() {
+  __trap();
+}
+PLANEGATE_DEVICE void wgmma_m64n128k16_f16(float (&)[64], const Words4&, SharedPtr<const Words4>,
+                                           int, bool) {
+  __trap();
+}
+PLANEGATE_DEVICE void wgmma_release(const Words4&) {
+  __trap();
+}
+
+#else
+
+PLANEGATE_DEVICE void fence_async() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+PLANEGATE_DEVICE void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+PLANEGATE_DEVICE void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int kGroups>
+PLANEGATE_DEVICE void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
+}
+
+/// An operand's registers are free to be written again from here on.
+PLANEGATE_DEVICE void wgmma_release(const Words4& a) {
+  asm volatile("" ::"r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]) : "memory");
+}
+
+/// Matrix descriptor of a K-major tile of f16: 8 rows of 128 bytes, swizzled, 1024 bytes apart.
+PLANEGATE_DEVICE uint64_t tile_descriptor(SharedPtr<const Words4> tile, int k) {
+  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
+  constexpr uint64_t kStride = uint64_t{1024 / 16} << 32;
+  constexpr uint64_t kUnusedLeading = uint64_t{1} << 16;
+  const uint64_t start = (tile.window() + static_cast<uint32_t>(k) * 32) >> 4 & 0x3FFFu;
+  return kSwizzle128 | kStride | kUnusedLeading | start;
+}
+
+PLANEGATE_DEVICE void wgmma_m64n128k16_f16(float (&sum)[64], const Words4& a,
+                                           SharedPtr<const Words4> tile, int k, bool add) {
+  asm volatile(
+      "{ .reg .pred add; setp.ne.b32 add, %69, 0; "
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "{%64, %65, %66, %67}, %68, add, 1, 1, 0; }"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]),
+        "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]),
+        "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]),
+        "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]),
+        "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]),
+        "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]),
+        "+f"(sum[24]), "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]),
+        "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31]),
+        "+f"(sum[32]), "+f"(sum[33]), "+f"(sum[34]), "+f"(sum[35]),
+        "+f"(sum[36]), "+f"(sum[37]), "+f"(sum[38]), "+f"(sum[39]),
+        "+f"(sum[40]), "+f"(sum[41]), "+f"(sum[42]), "+f"(sum[43]),
+        "+f"(sum[44]), "+f"(sum[45]), "+f"(sum[46]), "+f"(sum[47]),
+        "+f"(sum[48]), "+f"(sum[49]), "+f"(sum[50]), "+f"(sum[51]),
+        "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]), "+f"(sum[55]),
+        "+f"(sum[56]), "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]),
+        "+f"(sum[60]), "+f"(sum[61]), "+f"(sum[62]), "+f"(sum[63])
+      : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "l"(tile_descriptor(tile, k)),
+        "r"(static_cast<int>(add))
+      : "memory");
+}
+
+#endif
 
 }  // namespace cuda_abi
 }  // namespace planegate::simt

@@ -196,5 +196,50 @@ void cp_async_wait() {
   for (int i = 0; i < 4; ++i) c.c[i] = static_cast<int32_t>(operands.word[3 + i][me]);
 }
 
+inline uint32_t float_to_half2(float low, float high) {
+  return float_to_half(low) | float_to_half(high) << 16;
+}
+/// f32 holds what two f16 add and multiply to well enough that rounding twice is rounding once.
+inline uint32_t half2_add(uint32_t a, uint32_t b) {
+  return float_to_half2(half_to_float(a & 0xFFFFu) + half_to_float(b & 0xFFFFu),
+                        half_to_float(a >> 16) + half_to_float(b >> 16));
+}
+inline uint32_t half2_mul(uint32_t a, uint32_t b) {
+  return float_to_half2(half_to_float(a & 0xFFFFu) * half_to_float(b & 0xFFFFu),
+                        half_to_float(a >> 16) * half_to_float(b >> 16));
+}
+inline uint32_t byte_permute(uint32_t a, uint32_t b, uint32_t selector) {
+  const uint64_t bytes = a | uint64_t{b} << 32;
+  uint32_t out = 0;
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t from = selector >> 4 * i & 7;
+    out |= static_cast<uint32_t>(bytes >> 8 * from & 0xFF) << 8 * i;
+  }
+  return out;
+}
+
+inline void fence_async() {
+  running_block->fence_async();
+}
+inline void wgmma_fence() {
+  running_block->wgmma_fenced();
+}
+inline void wgmma_m64n128k16_f16(float (&sum)[64], const Words4& a, SharedPtr<const Words4> tile,
+                                 int k, bool add) {
+  WgmmaOperands operands{sum, {}, tile.at(), k, add};
+  std::memcpy(operands.a, a.w, sizeof operands.a);
+  running_block->wgmma_issued(operands);
+}
+inline void wgmma_release(const Words4&) {
+  running_block->wgmma_released();
+}
+inline void wgmma_commit() {
+  running_block->wgmma_committed();
+}
+template <int kGroups>
+[[gnu::always_inline]] inline void wgmma_wait(Site site = Site::here()) {
+  running_block->wgmma_waited(kGroups, site);
+}
+
 }  // namespace host_abi
 }  // namespace planegate::simt

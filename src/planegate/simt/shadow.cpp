@@ -12,9 +12,10 @@ constexpr uint16_t kSinceBarriers = 2;
 
 }  // namespace
 
-void SharedShadow::reset(size_t words, size_t warps) {
+void SharedShadow::reset(size_t words, size_t threads) {
   words_.assign(words, ShadowWord{});
-  warp_tick_.assign(warps, 1);
+  warp_tick_.assign(threads / kWarpLanes, 1);
+  fence_tick_.assign(threads, 0);
   tick_ = 1;
   block_tick_ = 1;
 }
@@ -75,6 +76,10 @@ void SharedShadow::advance() {
         word.write_tick = age(word.write_tick, word.writer);
       }
       word.read_tick = age(word.read_tick, word.reader);
+    }
+    for (size_t thread = 0; thread < fence_tick_.size(); ++thread) {
+      uint16_t& fence = fence_tick_[thread];
+      if (fence != 0) fence = age(fence, static_cast<uint16_t>(thread));
     }
     std::fill(warp_tick_.begin(), warp_tick_.end(), kSinceBarriers);
     block_tick_ = kBeforeWarpBarrier;

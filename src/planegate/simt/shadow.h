@@ -34,7 +34,7 @@ struct ShadowWord {
 class SharedShadow {
  public:
   /// Nothing written, nothing read.
-  void reset(size_t words, size_t warps);
+  void reset(size_t words, size_t threads);
   void block_barrier();
   void warp_barrier(int warp);
 
@@ -82,6 +82,16 @@ class SharedShadow {
     }
   }
 
+  /// What `thread` wrote so far is seen by asynchronous reads once they are ordered behind it.
+  void fence_async(int thread) { fence_tick_[static_cast<size_t>(thread)] = tick_; }
+  /// The first of the words whose writer did not fence since, or null. @pre each was written
+  const ShadowWord* not_fenced(size_t first, size_t words) const {
+    for (size_t i = first; i < first + words; ++i) {
+      if (words_[i].write_tick > fence_tick_[words_[i].writing_thread()]) return &words_[i];
+    }
+    return nullptr;
+  }
+
   size_t index(const ShadowWord& word) const { return static_cast<size_t>(&word - words_.data()); }
   /// Whether something thread `other` did at `tick` is ordered before what `thread` does now.
   bool ordered(uint16_t other, uint16_t tick, int thread) const {
@@ -99,6 +109,7 @@ class SharedShadow {
 
   std::vector<ShadowWord> words_;
   std::vector<uint16_t> warp_tick_;
+  std::vector<uint16_t> fence_tick_;  ///< of each thread's last fence_async(); 0: none
   uint16_t tick_ = 1;
   uint16_t block_tick_ = 1;
 };

@@ -55,7 +55,7 @@ std::optional<std::string> refusal(const ConsumerSpec& consumer, const PlaneStor
                                    const std::string& weights, const std::string& activations,
                                    const Shape& shape) {
   const Device& device = store.device();
-  if (consumer.launch_on(device.kind()) == nullptr) return "does not run on " + device.name();
+  if (auto nowhere = device.refusal(consumer)) return nowhere;
   if (const auto broken = consumer.refusal(shape)) return "needs " + *broken;
   for (const FieldUse& use : consumer.reads) {
     const StoredPlane* stored = store.find(tensor_of(*use.plane, weights, activations), *use.plane);
