@@ -4,7 +4,7 @@
 #
 #   tools/device.sh          build here (preset device) and run here
 #   tools/device.sh pack     build here and pack binaries with their libraries into
-#                            build/device-bundle.tar.gz, for a GPU machine without a toolchain
+#                            build/device-bundle.tar.xz, for a GPU machine without a toolchain
 #   tools/device.sh run FILE run a packed bundle; logs go to $OUT (default ./device-logs)
 #
 # Settings: ROWS, a pattern of the rows to run (default all); SOAK_CASES (default 100000).
@@ -31,8 +31,9 @@ pack() {
   strip "$bundle"/bin/* || true
   cp -r "$root/tests/data" "$bundle/data"
   cp -r "$root/build/device/kernel-reports" "$root/kernels/budgets.json" "$bundle/"
-  tar -C "$bundle" -czf "$bundle.tar.gz" .
-  du -h "$bundle.tar.gz"
+  # The window of matches spans the programs, which share their kernels.
+  tar -C "$bundle" -cf - . | xz -T1 --lzma2=preset=1,dict=128MiB > "$bundle.tar.xz"
+  du -h "$bundle.tar.xz"
 }
 
 rows=()
@@ -120,7 +121,7 @@ census() {
 run() {
   dir=$(mktemp -d)
   trap 'rm -rf "$dir"' EXIT
-  tar -C "$dir" -xzf "$1"
+  tar -C "$dir" -xf "$1"
   logs=${OUT:-device-logs}
   mkdir -p "$logs"
   export PLANEGATE_REQUIRE_DEVICE=1 LD_LIBRARY_PATH=$dir/lib PLANEGATE_TEST_DATA=$dir/data
@@ -166,6 +167,6 @@ run() {
 case ${1:-all} in
   pack) pack ;;
   run) run "${2:?tools/device.sh run FILE}" ;;
-  all) pack; run "$bundle.tar.gz" ;;
+  all) pack; run "$bundle.tar.xz" ;;
   *) sed -n '2,13p' "$0"; exit 2 ;;
 esac

@@ -69,6 +69,47 @@ struct ExpandedCodes {
     if (valid) codes = piece(plane, row, k);
     to.store(0, codes);
   }
+
+  /// The bytes of 64 codes, elements k, k+32, k+64, k+96 and the 15 behind each.
+  struct Quad {
+    Words4 low[2], high;
+  };
+  /// Where in its byte each of the four lies; the same for all rows and super-blocks.
+  struct Shifts {
+    int low[2], high[4];
+  };
+
+  static PLANEGATE_DEVICE Shifts shifts(const Plane& plane, int64_t row, int64_t k) {
+    Shifts out;
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      if (i % 2 == 0) out.low[i / 2] = plane.template shift<typename Layout::Ql>(row, k + 32 * i);
+      out.high[i] = plane.template shift<typename Layout::Qh>(row, k + 32 * i);
+    }
+    return out;
+  }
+  static PLANEGATE_DEVICE Quad quad(const Plane& plane, int64_t row, int64_t k) {
+    static_assert(Layout::kAlignmentBytes % 16 == 0);
+    const auto low = plane.template at<typename Layout::Ql>(row, k);
+    const auto high = plane.template at<typename Layout::Qh>(row, k);
+    return {
+        {low.template cast<const Words4>().load(), (low + 32).template cast<const Words4>().load()},
+        high.template cast<const Words4>().load()};
+  }
+  /// Sixteen codes 0..63, number `i` of the quad.
+  static PLANEGATE_DEVICE Words4 piece_of(const Quad& quad, const Shifts& shifts, int i) {
+    return Loads::joined(quad.low[i % 2], shifts.low[i / 2], quad.high, shifts.high[i]);
+  }
+  /// What the centre of 16 codes adds to their dot product with x.
+  static PLANEGATE_DEVICE int32_t centre(const Words4& x) {
+    int32_t sum = 0;
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) sum = simt::dp4a(kMinusCentre, x.w[i], sum);
+    return sum;
+  }
+
+ private:
+  static constexpr uint32_t kMinusCentre = static_cast<uint8_t>(-formats::kCentre) * 0x01010101u;
 };
 
 /// One byte of ql and one of qh for every code: the control arm's way.
@@ -110,11 +151,20 @@ struct Expand16 {
     const Words4 high = plane.template at<Qh>(row, k).template cast<const Words4>().load();
     const int low_shift = plane.template shift<Ql>(row, k);
     const int high_shift = plane.template shift<Qh>(row, k);
+    Words4 codes = joined(low, low_shift, high, high_shift);
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) codes.w[i] = centred(codes.w[i]);
+    return codes;
+  }
+
+  /// Sixteen codes 0..63.
+  static PLANEGATE_DEVICE Words4 joined(const Words4& low, int low_shift, const Words4& high,
+                                        int high_shift) {
     Words4 codes;
     PLANEGATE_UNROLL
     for (int i = 0; i < 4; ++i) {
-      codes.w[i] = centred((low.w[i] >> low_shift & 0x0F0F0F0Fu) |
-                           (high.w[i] >> high_shift & 0x03030303u) << 4);
+      codes.w[i] = (low.w[i] >> low_shift & 0x0F0F0F0Fu) | (high.w[i] >> high_shift & 0x03030303u)
+                                                               << 4;
     }
     return codes;
   }

@@ -10,15 +10,15 @@ inline namespace PLANEGATE_SIMT_ABI {
 
 using planegate::q8_act::Pad40;
 
-/// A warp whose row lies beyond od does nothing.
+/// A row beyond od is neither read nor written.
 struct MaskedRows {
   static PLANEGATE_DEVICE bool covers(int64_t row, int64_t od) { return row < od; }
 };
 
-/// Pieces of k are dealt to the lanes in turn; a piece beyond id is skipped.
+/// Quads of k are dealt to the lanes in turn; a quad beyond id is skipped.
 struct DealtInTurn {
-  /// The first element of a lane's piece, `at` elements into a pass that starts at k0.
-  static PLANEGATE_DEVICE int64_t piece(int64_t k0, int64_t at, int64_t) { return k0 + at; }
+  /// The first element of a lane's quad, `at` elements into a pass that starts at k0.
+  static PLANEGATE_DEVICE int64_t quad(int64_t k0, int64_t at, int64_t) { return k0 + at; }
 };
 
 /// Adds a value of each lane, in five exchanges; every lane gets the sum.

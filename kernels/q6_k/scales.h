@@ -39,6 +39,21 @@ struct DecodedScales {
                           plane.template bits<typename Layout::Sc>(row, k));
   }
 
+  /// The scales of elements k, k+32, k+64 and k+96.
+  struct Quad {
+    float of[4];
+  };
+  static PLANEGATE_DEVICE Quad quad(const Plane& plane, int64_t row, int64_t k) {
+    const uint32_t d = plane.template bits<typename Layout::D>(row, k);
+    const auto sc = plane.template at<typename Layout::Sc>(row, k).template cast<const uint8_t>();
+    Quad out;
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      out.of[i] = Product::scale(d, sc.load(32 / formats::kSubBlockElems * i));
+    }
+    return out;
+  }
+
   template <int kThreads, int kRows, int kChunks>
   static PLANEGATE_DEVICE void stage(SharedPtr<float> to, const Plane& plane, int64_t row0,
                                      int64_t k0, int64_t od) {
@@ -98,6 +113,17 @@ struct StoredScales {
 
   static PLANEGATE_DEVICE float scale(const Plane& plane, int64_t row, int64_t k) {
     return plane.template at<Dsc>(row, k).template cast<const float>().load();
+  }
+
+  /// The scales of elements k, k+32, k+64 and k+96.
+  struct Quad {
+    float of[4];
+  };
+  static PLANEGATE_DEVICE Quad quad(const Plane& plane, int64_t row, int64_t k) {
+    Quad out;
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) out.of[i] = scale(plane, row, k + 32 * i);
+    return out;
   }
 
   template <int kThreads, int kRows, int kChunks>

@@ -112,14 +112,15 @@ struct DecodeVariant {
     consumer.preconditions.push_back(
         {"at most 8 tokens", [](const Shape& s) { return s.nt() <= Kernel::kMaxTokens; }});
     consumer.meant_for = [](const Shape& s) { return s.nt() <= Kernel::kMaxTokens; };
+    consumer.policies.push_back({"activation staging", "words, decoded into shared memory"});
     consumer.policies.push_back({"arithmetic", "dp4a over 16, scale-add, butterfly"});
     consumer.arithmetic = {formats::kSubBlockElems, 2,
                            "int32 over 16, then f32 by lanes and a butterfly of 32"};
     consumer.arithmetic.additions = [](const Shape& s) {
-      constexpr int64_t kPerLane = formats::kSubBlockElems * simt::kWarpLanes;
-      return (s.id() + kPerLane - 1) / kPerLane + 5;
+      constexpr int64_t kPass = Kernel::kPassElems;
+      return (s.id() + kPass - 1) / kPass * Kernel::kPieces + 5;
     };
-    consumer.determinism_reason = "pieces are dealt to lanes and added in one fixed pattern";
+    consumer.determinism_reason = "quads are dealt to lanes and added in one fixed pattern";
     consumer.tile_rows = Kernel::kRows;
     return consumer;
   }

@@ -17,6 +17,11 @@ PLANEGATE_DEVICE uint32_t changed_codes(uint32_t word) {
   return changed;
 }
 
+/// A change of centred codes, made to codes 0..63.
+template <class Change>
+struct Uncentred {
+  static PLANEGATE_DEVICE int code(int code) { return Change::code(code - 32) + 32; }
+};
 /// `Loads` of ExpandedCodes with every centred code changed.
 template <class Loads, class Change>
 struct ChangedLoads {
@@ -26,6 +31,12 @@ struct ChangedLoads {
   static PLANEGATE_DEVICE Words4 piece(const Plane& plane, int64_t row, int64_t k) {
     Words4 codes = Loads::template piece<Layout>(plane, row, k);
     for (int i = 0; i < 4; ++i) codes.w[i] = changed_codes<Change>(codes.w[i]);
+    return codes;
+  }
+  static PLANEGATE_DEVICE Words4 joined(const Words4& low, int low_shift, const Words4& high,
+                                        int high_shift) {
+    Words4 codes = Loads::joined(low, low_shift, high, high_shift);
+    for (int i = 0; i < 4; ++i) codes.w[i] = changed_codes<Uncentred<Change>>(codes.w[i]);
     return codes;
   }
 };

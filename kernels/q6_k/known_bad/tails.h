@@ -122,20 +122,20 @@ struct PaddingInScale : DecodedScales<Padded> {
 };
 
 template <class Deal_>
-struct PiecesDealt : DecodePolicies {
+struct QuadsDealt : DecodePolicies {
   using Deal = Deal_;
-  static std::vector<Policy> policies() { return {{"pieces of k", Deal::kWhy}}; }
+  static std::vector<Policy> policies() { return {{"quads of k", Deal::kWhy}}; }
 };
 struct WholePassesOnly {
   static constexpr const char* kWhy = "last partial pass skipped";
-  static PLANEGATE_DEVICE int64_t piece(int64_t k0, int64_t at, int64_t id) {
-    return k0 + 16 * simt::kWarpLanes <= id ? k0 + at : id;
+  static PLANEGATE_DEVICE int64_t quad(int64_t k0, int64_t at, int64_t id) {
+    return k0 + 64 * simt::kWarpLanes <= id ? k0 + at : id;
   }
 };
-struct ClampedPieces {
-  static constexpr const char* kWhy = "pieces beyond id clamped to the last";
-  static PLANEGATE_DEVICE int64_t piece(int64_t k0, int64_t at, int64_t id) {
-    return k0 + at < id ? k0 + at : id - 16;
+struct ClampedQuads {
+  static constexpr const char* kWhy = "quads beyond id clamped to the last";
+  static PLANEGATE_DEVICE int64_t quad(int64_t k0, int64_t at, int64_t id) {
+    return k0 + at < id ? k0 + at : id - 112;
   }
 };
 struct OneRowMore : DecodePolicies {
@@ -190,10 +190,10 @@ struct GemmPaddingInScale
     : KnownBad<GemmVariant<ExpandedCodes<Padded, Expand16>, PaddingInScale, CpAsync16>> {
   static constexpr const char* kName = "padded/copy16+padding_in_scale";
 };
-struct DecodeWholePasses : DecodeWith<PiecesDealt<WholePassesOnly>> {
+struct DecodeWholePasses : DecodeWith<QuadsDealt<WholePassesOnly>> {
   static constexpr const char* kName = "padded/decode+partial_pass_skipped";
 };
-struct DecodeClamped : DecodeWith<PiecesDealt<ClampedPieces>> {
+struct DecodeClamped : DecodeWith<QuadsDealt<ClampedQuads>> {
   static constexpr const char* kName = "padded/decode+partial_pass_clamped";
 };
 struct DecodeRowMore : DecodeWith<OneRowMore> {
