@@ -19,6 +19,6 @@ function(planegate_test name)
                        DISCOVERY_MODE PRE_TEST)
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
   file(WRITE ${script}
-       "set_tests_properties(\${${name}_tests} PROPERTIES LABELS \"${arg_LABELS}\")\n")
+       "set_tests_properties(\${${name}_tests} PROPERTIES LABELS \"${arg_LABELS}\" TIMEOUT 600)\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()

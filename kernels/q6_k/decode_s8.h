@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include <planegate/simt/stamp.h>
 
 #include "kernels/q6_k/decode_policies.h"
@@ -45,7 +47,7 @@ struct DecodeS8 {
     GlobalPtr<Words4> stamps;       // (blocks) or null
     Words4 stamp;
     int64_t od, id;
-    int nt;
+    int nt;  ///< made: at most kMaxTokens, the first ones
   };
 
   static simt::Grid grid(const Shape& shape) { return {(shape.od() + kRows - 1) / kRows, 1}; }
@@ -59,7 +61,7 @@ struct DecodeS8 {
               simt::stamp_words(instance, simt::requested<typename Codes::Contract>(request)),
               request.shape.od(),
               request.shape.id(),
-              static_cast<int>(request.shape.nt())};
+              static_cast<int>(std::min<int64_t>(request.shape.nt(), kMaxTokens))};
     if (request.stamps != nullptr) args.stamps = binder.pointer<Words4>(*request.stamps);
     return args;
   }
