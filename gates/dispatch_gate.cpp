@@ -31,6 +31,7 @@ GateReport dispatch_gate(Context& context, Dataset& file, const PlaneSwitches& s
     return skipped(std::move(report), "no consumer can run: " + choice.text());
   }
   const ConsumerSpec& control_arm = *preference.back();
+  file.ensure_planes(control_arm);
   const ConsumerRun chosen = run(context, *choice.consumer, file);
   const ConsumerRun control = run(context, control_arm, file);
   for (const ConsumerRun* one : {&chosen, &control}) {

@@ -3,6 +3,7 @@
 
 #include <planegate/devices/host_device.h>
 
+#include "gates/consumer_run.h"
 #include "tests/gate_tests.h"
 
 namespace planegate {
@@ -57,6 +58,42 @@ TEST(DispatchGate, ManyTokensTakeTheF16PathWithinItsBound) {
   EXPECT_EQ(report.verdict, Verdict::kPass) << text(report);
   EXPECT_EQ(report.subject, "w_exp/f16");
   EXPECT_THAT(report.notes.back(), HasSubstr("within the bound"));
+}
+
+TEST(DispatchGate, JudgesAnyConsumerThatIsVerifiedAlone) {
+  const Catalog& catalog = shipped_catalog();
+  for (const ConsumerSpec& consumer : catalog.consumers()) {
+    const SampleTensor tensor(catalog, consumer.format, Shape(17, 512, 8));
+    const auto device = make_host_device();
+    gates::Context context{catalog, *device};
+    gates::Selection selection{{}, {consumer.name}};
+    selection.dispatch = true;
+    selection.addresses = gates::Addresses::kNever;
+    const GateReport report = gates::verify_tensor(context, tensor.raw, selection).back();
+    EXPECT_EQ(report.gate, "dispatch");
+    EXPECT_EQ(report.verdict, Verdict::kPass) << consumer.name << ": " << text(report);
+  }
+}
+
+TEST(Consumers, EndWhereTheirPreconditionsDoNotHold) {
+  const Catalog& catalog = shipped_catalog();
+  const SampleTensor tensor(catalog, "q6_K", Shape(17, 512, 40));
+  const auto device = make_host_device();
+  gates::Context context{catalog, *device};
+  const FormatOracle& activations = catalog.activations();
+  const std::vector<float> x = gates::sample_activations(tensor.raw.shape, context.seed);
+  const RawTensor f32{"x", "f32", tensor.raw.shape, std::as_bytes(std::span(x))};
+  gates::Dataset data(context, "file", tensor.raw, activations, activations.quantise(f32));
+  for (const ConsumerSpec& consumer : catalog.consumers()) {
+    if (!consumer.refusal(tensor.raw.shape)) continue;
+    ConsumerSpec unguarded = consumer;
+    unguarded.preconditions.clear();
+    unguarded.meant_for = nullptr;
+    data.ensure_planes(unguarded);
+    const gates::ConsumerRun ran = gates::run(context, unguarded, data);
+    EXPECT_EQ(ran.failure, "") << consumer.name;
+    EXPECT_EQ(ran.y.size(), size_t{17} * 40) << consumer.name;
+  }
 }
 
 Catalog with_consumer_changed(const std::string& name, void (*change)(ConsumerSpec&)) {
