@@ -45,17 +45,17 @@ std::string coverage(const SoakPlan& plan, const SoakResult& result) {
   constexpr size_t kShown = 4;
   std::vector<std::string> rare = result.histogram.rare(plan.generator);
   if (rare.empty()) return "every value of od, nsb and nt is in at least 1 % of the cases\n";
-  const size_t count = rare.size();
-  rare.resize(std::min(count, kShown));
-  std::string out = fmt::format("below 1 % of the cases: {}{}\n", fmt::join(rare, ", "),
-                                count > kShown ? fmt::format(" and {} more", count - kShown) : "");
   const Generator& generator = plan.generator;
   const size_t longest =
       std::max({generator.od().size(), generator.nsb().size(), generator.nt().size()});
   if (result.tensors < static_cast<int64_t>(3 * longest)) {
-    out += fmt::format("a run of fewer than {} shapes cannot reach 1 % for all\n", 3 * longest);
+    return fmt::format("a run of fewer than {} shapes cannot bring every value to 1 %\n",
+                       3 * longest);
   }
-  return out;
+  const size_t count = rare.size();
+  rare.resize(std::min(count, kShown));
+  return fmt::format("below 1 % of the cases: {}{}\n", fmt::join(rare, ", "),
+                     count > kShown ? fmt::format(" and {} more", count - kShown) : "");
 }
 
 }  // namespace

@@ -119,6 +119,23 @@ TEST_F(FuzzCommand, ReplayRefusesWhatIsNoCaseWithStatus3) {
   EXPECT_EQ(run({"replay", path("absent.json")}).status, 3);
 }
 
+TEST_F(FuzzCommand, PrintsTheCaseThatItCannotKeepAndIsStillRed) {
+  std::string name = kBad;
+  std::replace(name.begin(), name.end(), '/', '-');
+  std::filesystem::create_directory(path("planegate-case-s1-" + name + ".json"));
+  const CommandRun ran = fuzz_bad();
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_THAT(ran.out, testing::AllOf(HasSubstr("not kept: "), HasSubstr("\"od\": ")));
+  EXPECT_THAT(ran.out, testing::Not(HasSubstr("repeat: ")));
+}
+
+TEST_F(FuzzCommand, RefusesAFolderThatTakesNoFileBeforeItStarts) {
+  const CommandRun ran = run({"fuzz", "--out", "/proc", "--device", "host"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("--out /proc"));
+}
+
 TEST_F(FuzzCommand, RefusesWrongUseWithStatus2) {
   EXPECT_THAT(run({"fuzz", "--consumer", "w_exp/nope"}).err,
               HasSubstr("no such consumer; nearest"));

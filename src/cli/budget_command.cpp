@@ -158,7 +158,8 @@ ExitCode judge(const BudgetArguments& arguments, BudgetRun run) {
   if (!run.has_instructions()) {
     fmt::print("instructions: not checked, no disassembly (CMake: PLANEGATE_NVDISASM)\n");
   }
-  fmt::print("device: {}\n", on.empty() ? "not compared, none here or not asked for" : on);
+  fmt::print("device: {}\n",
+             on.empty() ? "not compared, there is none (--device cuda demands one)" : on);
   fmt::print("{} kernels, {} breaches ({})\n", run.kernels.size(), run.breaches.size(),
              run.toolchain);
   return code;

@@ -38,7 +38,7 @@ std::string byte_text(int64_t bytes) {
                          static_cast<double>(bytes) / static_cast<double>(one), name, bytes);
     }
   }
-  return fmt::format("{} bytes", bytes);
+  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
 }
 
 }  // namespace planegate::cli

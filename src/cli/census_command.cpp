@@ -109,7 +109,8 @@ std::string findings(const Census& census) {
     ungated.push_back(fmt::format("{} ({})", reader.consumer, reader.reason));
   }
   return fmt::format(
-      "planes without a reader: {}\nfields that nobody reads: {}\nreaders without a gate: {}\n",
+      "planes without a reader at any nt: {}\nfields that nobody reads at any nt: {}\n"
+      "readers without a gate: {}\n",
       listed(census.planes_without_reader), listed(census.unread_fields), listed(ungated));
 }
 

@@ -6,7 +6,7 @@ namespace planegate::cli {
 
 /// What the command's exit status says.
 enum ExitCode : int {
-  kVerified = 0,         ///< everything was verified
+  kVerified = 0,         ///< everything that was asked for was verified
   kGateFailed = 1,       ///< a gate failed
   kWrongUse = 2,         ///< wrong use of the command
   kBadInput = 3,         ///< a missing, unreadable or malformed file

@@ -34,22 +34,33 @@ auto settings(Make make) {
   }
 }
 
+/// A folder in which a file can be made: no case is found before it can be kept.
 void require_folder(const std::string& folder) {
   std::error_code none;
-  if (fs::is_directory(folder, none)) return;
-  throw CommandError(kWrongUse, fmt::format("--out {}: is no folder", folder));
+  if (!fs::is_directory(folder, none)) {
+    throw CommandError(kWrongUse, fmt::format("--out {}: is no folder", folder));
+  }
+  std::optional<ReplacingFile> trial;
+  open_output("--out", (fs::path(folder) / "planegate-case.json").string(), {}, trial);
 }
 
-/// `OUT/planegate-case-s1-w_exp-cp_async.json`
-std::string write_case(const std::string& folder, uint64_t seed, const fuzz::CaseFile& file) {
+/// `OUT/planegate-case-s1-w_exp-cp_async.json`, and how to repeat it. What cannot be kept there is
+/// printed.
+std::string kept(const std::string& folder, uint64_t seed, const fuzz::CaseFile& file,
+                 const Device& device) {
   std::string name = fmt::format("planegate-case-s{}-{}.json", seed, file.consumer);
   std::replace(name.begin(), name.end(), '/', '-');
-  const fs::path path = output_file("--out", (fs::path(folder) / name).string());
+  const fs::path path = fs::path(folder) / name;
   const std::string json = fuzz::to_json(file, PLANEGATE_VERSION);
-  ReplacingFile out(path);
-  out.append(std::as_bytes(std::span(json)));
-  out.commit();
-  return path.string();
+  try {
+    std::optional<ReplacingFile> out;
+    open_output("--out", path.string(), {}, out);
+    out->append(std::as_bytes(std::span(json)));
+    out->commit();
+  } catch (const std::exception& error) {
+    return fmt::format("not kept: {}; the case:\n{}", error.what(), json);
+  }
+  return fmt::format("repeat: planegate replay {} --device {}", path.string(), device.name());
 }
 
 void report_red(const FuzzArguments& arguments, const fuzz::SoakPlan& plan, Device& device,
@@ -57,10 +68,9 @@ void report_red(const FuzzArguments& arguments, const fuzz::SoakPlan& plan, Devi
   fmt::print("\nred: {} {}, part {}: {}\nshrinking ...\n", red.consumer, fuzz::text(red.c),
              red.part, red.diagnosis);
   const fuzz::CaseFile smallest = fuzz::shrunk(plan, device, red);
-  const std::string path = write_case(arguments.out, arguments.seed, smallest);
-  fmt::print("smallest: {} {}, part {}: {}\nrepeat: planegate replay {} --device {}\n",
-             smallest.consumer, fuzz::text(smallest.c), smallest.part, smallest.diagnosis, path,
-             device.name());
+  fmt::print("smallest: {} {}, part {}: {}\n{}\n", smallest.consumer, fuzz::text(smallest.c),
+             smallest.part, smallest.diagnosis,
+             kept(arguments.out, arguments.seed, smallest, device));
 }
 
 int threads_of(const FuzzArguments& arguments) {

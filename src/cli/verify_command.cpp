@@ -113,9 +113,15 @@ std::string summary(const std::vector<GateReport>& reports, size_t tensors) {
     return std::count_if(reports.begin(), reports.end(),
                          [&](const GateReport& r) { return r.verdict == verdict; });
   };
-  return fmt::format("{} tensor{}: {} gates passed, {} failed, {} skipped", tensors,
+  const auto refused = std::count_if(reports.begin(), reports.end(),
+                                     [](const GateReport& report) { return report.refused; });
+  return fmt::format("{} tensor{}: {} gates passed, {} failed, {} skipped{}", tensors,
                      tensors == 1 ? "" : "s", count(Verdict::kPass), count(Verdict::kFail),
-                     count(Verdict::kSkipped));
+                     count(Verdict::kSkipped),
+                     refused == 0 ? ""
+                                  : fmt::format(" ({} by consumers that do not take the shape or "
+                                                "the device)",
+                                                refused));
 }
 
 /// Opens the model of the arguments, or a sample that is made for this run.

@@ -57,6 +57,11 @@ VerifyPlan::VerifyPlan(const Catalog& catalog, const VerifyArguments& arguments)
   require_known("--plane", planes_, plane_names(catalog));
   require_known("--consumer", consumers_, consumers);
   require_known("--use or PLANEGATE_USE:", switches_.named(), plane_names(catalog));
+  if (!arguments.use.empty() && !names_nothing()) {
+    throw CommandError(kWrongUse,
+                       "--use: switches what Dispatch may choose from, and with --plane or "
+                       "--consumer nothing is dispatched");
+  }
 }
 
 std::vector<const ConsumerSpec*> VerifyPlan::wanted() const {
