@@ -86,6 +86,20 @@ TEST_F(AbCommand, FindsAPlantedSlowdown) {
           kShape);
   EXPECT_EQ(planted.status, 1) << planted.out << planted.err;
   EXPECT_THAT(planted.out, HasSubstr("b is slower (token "));
+  EXPECT_THAT(planted.out, HasSubstr("nt=3, b with 300 % more launches PLANTED\n"));
+}
+
+TEST_F(AbCommand, PutsNoPlantedSlowdownIntoALedger) {
+  for (const Arguments& more : {Arguments{"--ledger", path("ledger"), "--mechanism", "x"},
+                                {"--ledger", path("ledger"), "--mechanism", "x", "--landed"},
+                                {"--landed"},
+                                {"--reverted"},
+                                {"--retry-when", "x"}}) {
+    const auto ran = ab(Arguments{"--planted-launches", "300"} + more);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("--planted-launches makes b slower on purpose"));
+  }
+  EXPECT_THAT(files(), Not(testing::Contains("ledger")));
 }
 
 TEST_F(AbCommand, ReplaysAModel) {
@@ -189,11 +203,12 @@ TEST_F(AbCommand, SaysWhatIsWrongWithAMetricOrAProgram) {
 
 TEST_F(AbCommand, IsUndecidedInNoiseAndSaysHowManyPairsItWouldTake) {
   // Noise that is the same in each run of this test.
-  const std::string noise = "n=$(($(cat n) + 1)); echo $n > n; echo $((n * n * n * 7919 % 997 + 1))";
+  const std::string noise =
+      "n=$(($(cat n) + 1)); echo $n > n; echo $((n * n * n * 7919 % 997 + 1))";
   test::write_text(path("n"), "0");
   const std::string command = "cd " + path("") + "; " + noise;
-  const auto ran = run({"ab", "--cmd-a", command, "--cmd-b", command, "--metric", "[0-9]+",
-                        "--quads", "8"});
+  const auto ran =
+      run({"ab", "--cmd-a", command, "--cmd-b", command, "--metric", "[0-9]+", "--quads", "8"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.out, HasSubstr("b is undecided: the interval lies on both sides of the bar"));
   EXPECT_THAT(ran.out, testing::ContainsRegex("about [0-9]+ pairs"));

@@ -60,16 +60,26 @@ perf::LedgerEntry entry_of(const AbArguments& a, const AbReport& report) {
   return entry;
 }
 
-/// Before anything is timed: an entry that could not be written is refused then.
-void require_ledger(const AbArguments& a, const std::string& token) {
-  if (a.ledger.empty()) {
-    if (a.mechanism.empty() && a.budget.empty() && a.retry_when.empty() && !a.landed &&
-        !a.reverted) {
-      return;
-    }
+bool says_what_became_of_b(const AbArguments& a) {
+  return a.landed || a.reverted || !a.retry_when.empty();
+}
+
+/// Before anything runs: what no ledger takes is refused then.
+void require_ledger(const AbArguments& a) {
+  if (a.planted_launches > 0 && (!a.ledger.empty() || says_what_became_of_b(a))) {
+    throw CommandError(kWrongUse,
+                       "--planted-launches makes b slower on purpose: no --ledger takes that");
+  }
+  if (!a.ledger.empty() && a.mechanism.empty()) {
+    throw CommandError(kWrongUse, "--ledger needs --mechanism TEXT");
+  }
+  if (a.ledger.empty() && (!a.mechanism.empty() || !a.budget.empty() || says_what_became_of_b(a))) {
     throw CommandError(kWrongUse, "--mechanism and what became of it are for --ledger FILE");
   }
-  if (a.mechanism.empty()) throw CommandError(kWrongUse, "--ledger needs --mechanism TEXT");
+}
+
+/// Before anything is timed.
+void require_landable(const AbArguments& a, const std::string& token) {
   if (a.landed && token == perf::kUngated) {
     throw CommandError(kNothingVerified, "what is UNGATED cannot have landed");
   }
@@ -98,9 +108,10 @@ ExitCode exit_code(const AbReport& report) {
 
 ExitCode ab(const AbArguments& arguments) {
   const bool programs = of_programs(arguments);
+  require_ledger(arguments);
   std::optional<ReplacingFile> json;
   open_output("--json", arguments.json, {}, json);
-  const auto ready = [&](const std::string& token) { require_ledger(arguments, token); };
+  const auto ready = [&](const std::string& token) { require_landable(arguments, token); };
   const AbReport report =
       programs ? ab_of_programs(arguments, ready) : ab_of_consumers(arguments, ready);
   fmt::print("{}", ab_text(report));

@@ -126,13 +126,21 @@ int64_t launches_for(perf::TimedConsumer& a, perf::TimedConsumer& b) {
   return std::clamp<int64_t>(std::llround(std::ceil(kLeastSample_s / fastest)), 1, kMostLaunches);
 }
 
-std::string workload_text(const Tensors& tensors, const AbArguments& a) {
+std::string tensors_text(const Tensors& tensors, const AbArguments& a) {
   if (!tensors.is_model()) {
     const std::string shape = tensors.shapes().front().text();
     if (tensors.size() == 1) return shape;
     return fmt::format("{}, weights rotated over {} copies", shape, tensors.size());
   }
   return fmt::format("replay of {}: {} GEMMs in order, nt={}", a.model, tensors.size(), *a.nt);
+}
+
+/// A slowdown made up on purpose is never taken for one that was found.
+std::string workload_text(const Tensors& tensors, const AbArguments& a) {
+  std::string text = tensors_text(tensors, a);
+  if (a.planted_launches > 0)
+    text += fmt::format(", b with {} % more launches PLANTED", a.planted_launches);
+  return text;
 }
 
 /// @throws Refused, and what the devices throw.
