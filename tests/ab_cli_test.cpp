@@ -179,6 +179,7 @@ TEST_F(AbCommand, GatesProgramsByACommandAndTheirBinaries) {
   const auto gated = run(programs + Arguments{"true"});
   EXPECT_EQ(gated.status, 0) << gated.err;
   EXPECT_THAT(gated.out, HasSubstr("b is equivalent within 1.5 % (token "));
+  EXPECT_THAT(gated.out, HasSubstr(" of --gate-cmd, not of planegate's gates)\n"));
   expect_refused(run(programs + Arguments{"echo red >&2; false"}),
                  "--gate-cmd failed, exit status 1: echo red >&2; false\nred");
   const auto changing =
@@ -227,7 +228,20 @@ TEST_F(AbCommand, AppendsToTheLedgerWhatItMeasured) {
   EXPECT_EQ(entries[0].pairs, 40);
   EXPECT_EQ(entries[0].vram_delta_bytes, 0);
   EXPECT_EQ(entries[0].token.size(), 64u);
+  EXPECT_EQ(entries[0].gate, "planegate");
   EXPECT_TRUE(entries[0].wall);
+}
+
+TEST_F(AbCommand, SaysInTheLedgerWhoseGateItWas) {
+  test::write_text(path("binary"), "one");
+  const auto ran = run({"ab",           "--cmd-a",    "echo 1",      "--cmd-b",  "echo 1",
+                        "--metric",     "[0-9]+",     "--quads",     "6",        "--binary",
+                        path("binary"), "--gate-cmd", "true # mine", "--ledger", path("ledger"),
+                        "--mechanism",  "none",       "--landed",    "--json",   path("ab.json")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(perf::read_ledger(path("ledger")).entries.at(0).gate, "command: true # mine");
+  EXPECT_THAT(run({"ledger", path("ledger")}).out, HasSubstr("  command: true # mine  "));
+  EXPECT_THAT(test::content(path("ab.json")), HasSubstr("\"gate\": \"command: true # mine\""));
 }
 
 TEST_F(AbCommand, LandsNothingThatIsUngated) {

@@ -194,6 +194,9 @@ TEST(LedgerSvg, SaysWhatIsUngatedAndWhatHasNoDelta) {
   EXPECT_THAT(cli::ledger_svg({waiting_entry()}), HasSubstr("waiting, UNGATED"));
   EXPECT_THAT(cli::ledger_svg({waiting_entry()}), HasSubstr("no delta"));
   EXPECT_THAT(cli::ledger_svg({sample_entry()}), Not(HasSubstr("UNGATED")));
+  auto own = sample_entry();
+  own.gate = "command: make test";
+  EXPECT_THAT(cli::ledger_svg({own}), HasSubstr("landed, gated by a command"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ inline perf::LedgerEntry sample_entry(const std::string& mechanism = "staging by
   entry.device = "H200";
   entry.workload = "od=4096 id=4096 nt=128";
   entry.token = "9f2c4e11aa07b6d2c3";
+  entry.gate = perf::kGateOfPlanegate;
   entry.budget = "96 registers of 128";
   entry.kernel = perf::Delta{-3.25, -4.5, -2};
   entry.wall = perf::Delta{-0.5, -1.25, 0.25};
@@ -31,6 +32,7 @@ inline perf::LedgerEntry waiting_entry() {
   perf::LedgerEntry entry = sample_entry("bulk copies");
   entry.time = "2026-02-01T12:00:00Z";
   entry.token = perf::kUngated;
+  entry.gate = "";
   entry.budget = "";
   entry.kernel.reset();
   entry.wall.reset();

@@ -7,7 +7,6 @@
 #include <planegate/core/errors.h>
 
 #include "gates/perf/utc.h"
-#include "gates/perf/utc.h"
 #include "tests/command_run.h"
 #include "tests/json_schema.h"
 #include "tests/ledger_samples.h"
@@ -64,9 +63,19 @@ TEST(LedgerLine, ReadsBackAsTheSameEntry) {
     ASSERT_TRUE(read);
     EXPECT_EQ(perf::ledger_line(*read), line);
     EXPECT_EQ(read->mechanism, entry.mechanism);
+    EXPECT_EQ(read->gate, entry.gate);
     EXPECT_EQ(read->retry_when, entry.retry_when);
     EXPECT_EQ(read->kernel.has_value(), entry.kernel.has_value());
   }
+}
+
+TEST(LedgerLine, ReadsEntriesThatAreOlderThanTheirGate) {
+  auto json = nlohmann::json::parse(perf::ledger_line(sample_entry()));
+  json.erase("gate");
+  const auto read = perf::parsed_ledger_line(json.dump());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->gate, "");
+  EXPECT_EQ(read->verdict, perf::LedgerVerdict::kLanded);
 }
 
 TEST(LedgerLine, IgnoresMembersThatItDoesNotKnow) {
@@ -107,7 +116,11 @@ TEST_P(BrokenEntry, IsRefusedWithTheMember) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, BrokenEntry,
     testing::Values(
-        Broken{"UngatedHasNotLanded", [](auto& e) { e.token = "UNGATED"; },
+        Broken{"UngatedHasNotLanded",
+               [](auto& e) {
+                 e.token = "UNGATED";
+                 e.gate = "";
+               },
                "verdict=landed: needs the token of green gates"},
         Broken{"WaitingNeedsACondition", [](auto& e) { e.verdict = perf::LedgerVerdict::kWaiting; },
                "retry_when=: must not be empty"},
@@ -120,6 +133,11 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"PairsAreNotNegative", [](auto& e) { e.pairs = -1; }, "pairs=-1"},
         Broken{"MechanismIsSaid", [](auto& e) { e.mechanism = " \n"; }, "mechanism="},
         Broken{"TokenIsOneWord", [](auto& e) { e.token = "a b"; }, "token=a b: must be one word"},
+        Broken{"UngatedHasNoGate", [](auto& e) { e.token = "UNGATED"; },
+               "gate=planegate: must be absent, this number is UNGATED"},
+        Broken{"GateIsOursOrACommand", [](auto& e) { e.gate = "make test"; },
+               "gate=make test: must be planegate, or command: CMD"},
+        Broken{"GateNamesItsCommand", [](auto& e) { e.gate = "command: "; }, "or command: CMD"},
         Broken{"TimeIsUtc", [](auto& e) { e.time = "2026-01-31T12:00:00+01:00"; }, "time="},
         Broken{"TimeIsADate", [](auto& e) { e.time = "2026-02-30T12:00:00Z"; }, "time="}),
     [](const auto& instance) { return std::string(instance.param.claim); });

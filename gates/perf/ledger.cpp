@@ -52,6 +52,18 @@ void check_time(const std::string& time) {
   throw ContractError("time", time, "must be UTC as in 2026-01-31T12:00:00Z");
 }
 
+void check_gate(const LedgerEntry& entry) {
+  if (entry.gate.empty()) return;
+  if (entry.token == kUngated) {
+    throw ContractError("gate", entry.gate, "must be absent, this number is UNGATED");
+  }
+  const std::string_view command = kGateOfCommand;
+  if (entry.gate == kGateOfPlanegate) return;
+  if (entry.gate.starts_with(command) && entry.gate.size() > command.size()) return;
+  throw ContractError("gate", entry.gate,
+                      fmt::format("must be {}, or {}CMD", kGateOfPlanegate, kGateOfCommand));
+}
+
 void check_outcome(const LedgerEntry& entry) {
   const bool waiting = entry.verdict == LedgerVerdict::kWaiting;
   if (waiting) check_text("retry_when", entry.retry_when);
@@ -116,6 +128,7 @@ LedgerEntry entry_of(const Json& json) {
   entry.device = text(json, "device");
   entry.workload = text(json, "workload");
   entry.token = text(json, "token");
+  if (json.contains("gate")) entry.gate = text(json, "gate");
   entry.budget = text(json, "budget");
   entry.kernel = delta(json, "kernel");
   entry.wall = delta(json, "wall");
@@ -158,6 +171,7 @@ void check(const LedgerEntry& entry) {
   if (entry.token.find_first_of(" \t\r\n") != std::string::npos) {
     throw ContractError("token", entry.token, "must be one word: a checksum, or UNGATED");
   }
+  check_gate(entry);
   check_delta("kernel", entry.kernel);
   check_delta("wall", entry.wall);
   const double bar = entry.bar_percent.value_or(0);
@@ -177,8 +191,9 @@ std::string ledger_line(const LedgerEntry& entry) {
                {"b", entry.b},
                {"device", entry.device},
                {"workload", entry.workload},
-               {"token", entry.token},
-               {"budget", entry.budget}};
+               {"token", entry.token}};
+  if (!entry.gate.empty()) json["gate"] = entry.gate;
+  json["budget"] = entry.budget;
   if (entry.kernel) json["kernel"] = delta_json(*entry.kernel);
   if (entry.wall) json["wall"] = delta_json(*entry.wall);
   if (entry.bar_percent) json["bar_percent"] = *entry.bar_percent;

@@ -13,6 +13,10 @@ namespace planegate::perf {
 inline constexpr const char* kLedgerSchema = "planegate.ledger/1";
 /// The token of a number that no green gates stand behind.
 inline constexpr const char* kUngated = "UNGATED";
+/// Whose gates a token stands for: those of `planegate token`, or a command of the user's, which
+/// follows the prefix.
+inline constexpr const char* kGateOfPlanegate = "planegate";
+inline constexpr const char* kGateOfCommand = "command: ";
 
 /// How b compares with a.
 enum class Comparison { kFaster, kSlower, kEquivalent, kUndecided };
@@ -45,6 +49,7 @@ struct LedgerEntry {
   std::string device;
   std::string workload;  ///< shape or workload
   std::string token = kUngated;
+  std::string gate;    ///< kGateOfPlanegate, or kGateOfCommand and the command; empty: not told
   std::string budget;  ///< may be empty
   std::optional<Delta> kernel, wall;
   std::optional<double> bar_percent;  ///< differences below it count for nothing

@@ -48,6 +48,7 @@ perf::LedgerEntry entry_of(const AbArguments& a, const AbReport& report) {
   entry.device = report.device;
   entry.workload = report.workload;
   entry.token = report.token;
+  entry.gate = report.gate;
   entry.budget = a.budget;
   if (report.result.kernel) entry.kernel = report.result.kernel->delta;
   entry.wall = report.result.wall.delta;

@@ -185,6 +185,7 @@ AbReport measured(const AbArguments& a, const OnToken& on_token) {
   report.workload = workload_text(tensors, a);
   report.device = use.provenance.device;
   report.token = token.digest();
+  report.gate = perf::kGateOfPlanegate;
   report.bar_percent = a.bar_percent;
   report.launches = tensors.is_model() ? 1 : launches;
   report.vram_delta_bytes = vram_delta;

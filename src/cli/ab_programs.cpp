@@ -100,6 +100,7 @@ AbReport ab_of_programs(const AbArguments& a, const OnToken& on_token) {
   report.seconds = false;
   report.higher_is_better = a.higher_is_better;
   report.token = token;
+  if (report.gated()) report.gate = perf::kGateOfCommand + a.gate_cmd;
   report.bar_percent = a.bar_percent;
   report.result = perf::measure(plan);
   progress.clear();

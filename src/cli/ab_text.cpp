@@ -58,8 +58,10 @@ std::string verdict(const AbReport& report) {
                          2 * result.quads);
     }
   }
-  return out + (report.gated() ? fmt::format(" (token {:.16})\n", report.token)
-                               : " (UNGATED: no green gates stand behind it)\n");
+  if (!report.gated()) return out + " (UNGATED: no green gates stand behind it)\n";
+  const bool ours = report.gate == perf::kGateOfPlanegate;
+  return out + fmt::format(" (token {:.16}{})\n", report.token,
+                           ours ? "" : " of --gate-cmd, not of planegate's gates");
 }
 
 Json measured_json(const AbReport& report, const perf::Measured& measured) {
@@ -107,6 +109,7 @@ std::string ab_json(const AbReport& report, int exit_code) {
                 {{"false_positive_rate", result.noise.false_positive_rate},
                  {"smallest_effect_percent", result.noise.smallest_effect_percent}}},
                {"exit_code", exit_code}};
+  if (report.gated()) json["gate"] = report.gate;
   if (result.kernel) json["kernel"] = measured_json(report, *result.kernel);
   if (result.kernel_share) {
     json["kernel_share"] = *result.kernel_share;

@@ -12,6 +12,7 @@ struct AbReport {
   bool seconds = true;            ///< else a metric of the user's
   bool higher_is_better = false;  ///< of the metric: its samples are the inverse
   std::string token = perf::kUngated;
+  std::string gate = {};  ///< as in a ledger's entry
   double bar_percent = 1.5;
   int64_t launches = 1;  ///< in one sample
   std::optional<int64_t> vram_delta_bytes = {};

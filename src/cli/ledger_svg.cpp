@@ -113,7 +113,10 @@ std::string row(const Axis& axis, const LedgerEntry& e, double top) {
   const double middle = top + kRowHeight / 2;
   std::string out = "<g>\n" + title(e);
   if (e.bar_percent) out += bar(axis, *e.bar_percent, top);
-  const std::string gated = e.token == perf::kUngated ? ", UNGATED" : "";
+  const bool by_command = e.gate.starts_with(perf::kGateOfCommand);
+  const std::string gated = e.token == perf::kUngated ? ", UNGATED"
+                            : by_command              ? ", gated by a command"
+                                                      : "";
   out += words(kMargin, middle - 4, shortened(e.mechanism, kLabelChars));
   out += words(
       kMargin, middle + 11,

@@ -24,13 +24,14 @@ std::string token_text(const std::string& token) {
 
 Rows rows_of(const std::vector<LedgerEntry>& entries) {
   Rows rows = {{"time", "mechanism", "a", "b", "device", "workload", "kernel %", "wall %",
-                "VRAM bytes", "pairs", "comparison", "verdict", "token", "budget"}};
+                "VRAM bytes", "pairs", "comparison", "verdict", "token", "gate", "budget"}};
   for (const LedgerEntry& e : entries) {
-    rows.push_back(
-        {e.time, e.mechanism, e.a, e.b, e.device, e.workload, delta_text(e.kernel),
-         delta_text(e.wall), e.vram_delta_bytes ? fmt::format("{:+}", *e.vram_delta_bytes) : "-",
-         std::to_string(e.pairs), std::string(text_of(e.comparison)),
-         std::string(text_of(e.verdict)), token_text(e.token), e.budget.empty() ? "-" : e.budget});
+    rows.push_back({e.time, e.mechanism, e.a, e.b, e.device, e.workload, delta_text(e.kernel),
+                    delta_text(e.wall),
+                    e.vram_delta_bytes ? fmt::format("{:+}", *e.vram_delta_bytes) : "-",
+                    std::to_string(e.pairs), std::string(text_of(e.comparison)),
+                    std::string(text_of(e.verdict)), token_text(e.token),
+                    e.gate.empty() ? "-" : e.gate, e.budget.empty() ? "-" : e.budget});
   }
   return rows;
 }
