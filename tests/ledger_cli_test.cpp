@@ -104,6 +104,9 @@ TEST_F(LedgerCommand, OfAMissingOrForeignFileIsBadInput) {
   EXPECT_EQ(run({"ledger", file()}).status, 3);
   EXPECT_EQ(add({}).status, 3);
   EXPECT_EQ(content(file()), "hello\n");
+  test::write_text(file(), "{\n  \"weights\": 1\n}\n");
+  EXPECT_EQ(run({"ledger", file()}).status, 3);
+  EXPECT_EQ(content(file()), "{\n  \"weights\": 1\n}\n");
 }
 
 TEST_F(LedgerCommand, WritesAPlotAndNeverOverTheLedger) {

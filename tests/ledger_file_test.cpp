@@ -118,7 +118,7 @@ TEST_F(LedgerFile, IsWrittenUnderItsLockOnly) {
 /// What a kill or a power cut leaves, at each length that the last line can have.
 TEST_F(LedgerFile, KeepsAllBeforeALastLineCutAnywhereAndMovesThat) {
   const std::string whole = line("one") + line("two"), last = line("three");
-  for (size_t cut = 1; cut < last.size(); ++cut) {
+  for (size_t cut = 1; cut < last.size() - 1; ++cut) {
     write_text(file(), whole + last.substr(0, cut));
     const auto read = read_ledger(file());
     ASSERT_EQ(read.entries.size(), 2u) << cut;
@@ -143,10 +143,45 @@ TEST_F(LedgerFile, AppendsBehindADamagedLastLineAndSaysSo) {
   }
 }
 
-TEST_F(LedgerFile, WhoseOnlyLineIsCutStartsAgain) {
-  write_text(file(), line("one").substr(0, 10));
-  EXPECT_TRUE(append_to_ledger(file(), sample_entry("two")));
-  EXPECT_EQ(entries(), 1u);
+std::string cut_newline(std::string line) {
+  line.pop_back();
+  return line;
+}
+
+TEST_F(LedgerFile, KeepsALastLineThatLacksOnlyItsNewlineAndAddsThat) {
+  for (const std::string& before : {std::string(), line("one")}) {
+    const size_t size = before.empty() ? 1 : 2;
+    write_text(file(), before + cut_newline(line("two")));
+    const auto read = read_ledger(file());
+    EXPECT_EQ(read.entries.size(), size);
+    EXPECT_FALSE(read.damaged);
+    EXPECT_EQ(content(file()), before + line("two"));
+    write_text(file(), before + cut_newline(line("two")));
+    EXPECT_FALSE(append_to_ledger(file(), sample_entry("three")));
+    EXPECT_EQ(content(file()), before + line("two") + line("three"));
+    EXPECT_EQ(entries(), size + 1);
+  }
+  EXPECT_THAT(files(), testing::ElementsAre("ledger.jsonl"));
+}
+
+TEST_F(LedgerFile, ReadsALineWithoutNewlineWhereItCannotBeWritten) {
+  write_text(file(), cut_newline(line("one")));
+  const int status = status_of(forked([&] {
+    if (!limit_files_to(0)) return 1;
+    const auto read = read_ledger(file());
+    return read.entries.size() == 1 && !read.damaged ? 42 : 2;
+  }));
+  EXPECT_EQ(status, 42);
+  EXPECT_EQ(content(file()), cut_newline(line("one")));
+}
+
+TEST_F(LedgerFile, MovesNothingWhereAnotherLineIsDamagedToo) {
+  const std::string text = line("one") + "{\"sch\n" + line("three") + "{\"sch";
+  write_text(file(), text);
+  EXPECT_THAT(read_error(), HasSubstr(file() + ":2: no JSON"));
+  EXPECT_THROW(append_to_ledger(file(), sample_entry()), perf::LedgerError);
+  EXPECT_EQ(content(file()), text);
+  EXPECT_THAT(files(), testing::ElementsAre("ledger.jsonl"));
 }
 
 TEST_F(LedgerFile, DamagedBeforeItsLastLineIsAnErrorThatNamesTheLineAndMovesNothing) {
@@ -166,7 +201,12 @@ TEST_F(LedgerFile, OfAnotherSchemaIsAnErrorWithLineAndRequirement) {
 }
 
 TEST_F(LedgerFile, ThatNeverWasALedgerIsNotTouched) {
-  for (const std::string text : {"hello\n", "hello", "\nhello\nyou", "{\"a\": 1}\n", "a\nb"}) {
+  const std::string one = line("one");
+  for (const std::string& text :
+       {std::string("hello\n"), std::string("hello"), std::string("\nhello\nyou"),
+        std::string("{\"a\": 1}\n"), std::string("a\nb"), std::string("{\n  \"a\": 1\n}\n"),
+        std::string("{"), std::string("{\"schema\":\n{\"schema"), one.substr(0, 10),
+        one.substr(0, one.size() - 2)}) {
     write_text(file(), text);
     EXPECT_THROW(append_to_ledger(file(), sample_entry()), perf::LedgerError) << text;
     EXPECT_THAT(read_error(), HasSubstr(file() + ":1: ")) << text;

@@ -107,24 +107,24 @@ std::optional<LedgerEntry> parsed(const fs::path& path, int64_t number, std::str
   }
 }
 
-/// Whether a writer may have left `line`: it starts as every line of a ledger does.
-bool starts_as_entry(std::string_view line) {
-  const std::string start = fmt::format("{{\"schema\":\"{}\"", kLedgerSchema);
-  return !line.empty() &&
-         line.substr(0, start.size()) == std::string_view(start).substr(0, line.size());
+/// Of a file's last line.
+enum class End { kWhole, kNoNewline, kDamaged };
+
+std::string_view without_newline(std::string_view line) {
+  return line.ends_with('\n') ? line.substr(0, line.size() - 1) : line;
 }
 
-/// Whether the last line is damaged. @throws LedgerError where the file never was a ledger.
-bool ends_damaged(const fs::path& path, const std::string& text) {
-  if (text.empty()) return false;
-  const int64_t lines = std::count(text.begin(), text.end(), '\n') + (text.back() != '\n');
-  const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
-  if (!starts_as_entry(first) && !parsed(path, 1, first)) {
+/// @throws LedgerError where the file never was a ledger: its first line is no entry.
+End end_of(const fs::path& path, const std::string& text) {
+  if (text.empty()) return End::kWhole;
+  const bool newline = text.back() == '\n';
+  const int64_t lines = std::count(text.begin(), text.end(), '\n') + !newline;
+  if (!parsed(path, 1, std::string_view(text).substr(0, text.find('\n')))) {
     throw at_line(path, 1, fmt::format("is no line of a ledger ({})", kLedgerSchema));
   }
-  if (text.back() != '\n') return true;
   const std::string_view last = std::string_view(text).substr(last_line_at(text));
-  return !parsed(path, lines, last.substr(0, last.size() - 1));
+  if (!parsed(path, lines, without_newline(last))) return End::kDamaged;
+  return newline ? End::kWhole : End::kNoNewline;
 }
 
 /// A new file beside `path` that holds `bytes`, on the disk.
@@ -145,29 +145,33 @@ fs::path kept_aside(const fs::path& path, const std::string& bytes) {
   }
 }
 
-/// Moves a damaged last line of `text`, the content of `file`, to a file of its own.
+std::vector<LedgerEntry> entries_of(const fs::path& path, std::string_view text) {
+  std::vector<LedgerEntry> entries;
+  for (int64_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const auto entry = parsed(path, number, line);
+    if (!entry) throw at_line(path, number, "no JSON, and not the last line: mend it by hand");
+    entries.push_back(*entry);
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return entries;
+}
+
+/// Moves a damaged last line of `text`, the content of `file`, to a file of its own. Nothing is
+/// moved where another line is damaged as well.
 std::optional<DamagedLine> mend(const fs::path& path, LockedFile& file, std::string& text) {
-  if (!ends_damaged(path, text)) return std::nullopt;
+  if (end_of(path, text) != End::kDamaged) return std::nullopt;
   const size_t at = last_line_at(text);
   DamagedLine damaged;
-  damaged.line = 1 + std::count(text.begin(), text.begin() + static_cast<int64_t>(at), '\n');
+  damaged.line = 1 + std::ssize(entries_of(path, std::string_view(text).substr(0, at)));
   damaged.kept_as = kept_aside(path, text.substr(at));
   file.truncate(at);
   text.resize(at);
   return damaged;
 }
 
-std::vector<LedgerEntry> entries_of(const fs::path& path, const std::string& text) {
-  std::vector<LedgerEntry> entries;
-  int64_t number = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    const auto entry = parsed(path, ++number, std::string_view(text).substr(at, end - at));
-    if (!entry) throw at_line(path, number, "no JSON, and not the last line: mend it by hand");
-    entries.push_back(*entry);
-    at = end + 1;
-  }
-  return entries;
+bool lacks_newline(const std::string& text) {
+  return !text.empty() && text.back() != '\n';
 }
 
 LedgerContent read_and_mend(const fs::path& path) {
@@ -176,6 +180,7 @@ LedgerContent read_and_mend(const fs::path& path) {
   LedgerContent content;
   content.damaged = mend(path, file, text);
   content.entries = entries_of(path, text);
+  if (lacks_newline(text)) file.append("\n", text.size());
   return content;
 }
 
@@ -187,10 +192,12 @@ LedgerContent read_ledger(const fs::path& path) {
     const LockedFile file(path, O_RDONLY, LOCK_SH);
     text = file.content();
   }
-  if (!ends_damaged(path, text)) return {entries_of(path, text), std::nullopt};
+  const End end = end_of(path, text);
+  if (end == End::kWhole) return {entries_of(path, text), std::nullopt};
   try {
     return read_and_mend(path);
   } catch (const fs::filesystem_error&) {
+    if (end == End::kNoNewline) return {entries_of(path, text), std::nullopt};
     LedgerContent content;
     text.resize(last_line_at(text));
     content.entries = entries_of(path, text);
@@ -200,10 +207,11 @@ LedgerContent read_ledger(const fs::path& path) {
 }
 
 std::optional<DamagedLine> append_to_ledger(const fs::path& path, const LedgerEntry& entry) {
-  const std::string line = ledger_line(entry);
+  std::string line = ledger_line(entry);
   LockedFile file(path, O_RDWR | O_APPEND | O_CREAT, LOCK_EX);
   std::string text = file.content();
   auto damaged = mend(path, file, text);
+  if (lacks_newline(text)) line.insert(0, 1, '\n');
   file.append(line, text.size());
   if (text.empty()) sync_folder_of(path);
   return damaged;

@@ -9,7 +9,7 @@
 
 namespace planegate::perf {
 
-/// The end of a file that a writer did not finish (no newline) or that is no JSON.
+/// A last line that is no JSON: a writer did not finish it.
 struct DamagedLine {
   int64_t line = 0;               ///< from 1
   std::filesystem::path kept_as;  ///< FILE.damaged-N; empty: the file cannot be written, so it is
@@ -22,8 +22,8 @@ struct LedgerContent {
 };
 
 /// All entries of the file at `path`. A damaged *last* line is moved to FILE.damaged-N (the first
-/// N that is free) and reported; nothing else is ever rewritten. A damaged line before it comes
-/// from no crash of ours: an error.
+/// N that is free) and reported; one that lacks its newline alone gets it. Nothing else is ever
+/// rewritten. A damaged line before the last comes from no crash of ours: an error.
 /// @throws LedgerError, `FILE:LINE: member: requirement`: damaged lines before the last, other
 ///         schemas, broken rules, a file that never was a ledger.
 ///         std::filesystem::filesystem_error: missing, unreadable, or no regular file.
