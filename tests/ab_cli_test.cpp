@@ -232,6 +232,32 @@ TEST_F(AbCommand, AppendsToTheLedgerWhatItMeasured) {
   EXPECT_TRUE(entries[0].wall);
 }
 
+TEST_F(AbCommand, RefusesWhatItCouldNotWriteBeforeAnythingRuns) {
+  test::write_text(path("foreign"), "hello\n");
+  const std::string ran_file = path("ran");
+  const auto refused = [&](const Arguments& more, int status, const std::string& why) {
+    const auto ran = run(Arguments{"ab", "--cmd-a", "echo 1 | tee " + ran_file, "--cmd-b", "echo 1",
+                                   "--metric", "[0-9]+", "--quads", "6"} +
+                         more);
+    EXPECT_EQ(ran.status, status) << why << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(why));
+    EXPECT_THAT(files(), Not(testing::Contains("ran"))) << why;
+  };
+  const auto ledger = [](const std::string& file) {
+    return Arguments{"--mechanism", "x", "--ledger", file};
+  };
+  refused(ledger(path("no/x.jsonl")), 2, "--ledger " + path("no/x.jsonl") + ": No such file");
+  refused(ledger(path("foreign/x")), 2, "--ledger " + path("foreign/x") + ": Not a directory");
+  refused(ledger(path("tmp")), 2, "--ledger " + path("tmp") + ": Is a directory");
+  refused(ledger("/proc/x.jsonl"), 2, "--ledger /proc/x.jsonl: ");
+  refused(ledger("/dev/full"), 2, "--ledger /dev/full: ");
+  refused(ledger(path("foreign")), 3, "foreign:1: is no line of a ledger");
+  refused(ledger(path("x")) + Arguments{"--mechanism", " "}, 2, "");
+  refused(ledger(path("x")) + Arguments{"--retry-when", " "}, 2, "retry_when");
+  refused({"--json", path("no/y")}, 2, "--json " + path("no/y") + ": No such file");
+  EXPECT_THAT(files(), testing::UnorderedElementsAre("foreign"));
+}
+
 TEST_F(AbCommand, SaysInTheLedgerWhoseGateItWas) {
   test::write_text(path("binary"), "one");
   const auto ran = run({"ab",           "--cmd-a",    "echo 1",      "--cmd-b",  "echo 1",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 
 #include <fcntl.h>
@@ -184,6 +185,15 @@ LedgerContent read_and_mend(const fs::path& path) {
   return content;
 }
 
+/// access() would promise root what a file system refuses: another file is made there, and removed.
+void require_new_file(const fs::path& path) {
+  std::string probe = path.string() + ".XXXXXX";
+  const int fd = ::mkstemp(probe.data());
+  if (fd < 0) fail("cannot make", path, errno);
+  ::unlink(probe.c_str());
+  ::close(fd);
+}
+
 }  // namespace
 
 LedgerContent read_ledger(const fs::path& path) {
@@ -203,6 +213,16 @@ LedgerContent read_ledger(const fs::path& path) {
     content.entries = entries_of(path, text);
     content.damaged = DamagedLine{static_cast<int64_t>(content.entries.size()) + 1, {}};
     return content;
+  }
+}
+
+void require_appendable(const fs::path& path) {
+  std::error_code none;
+  if (!fs::exists(path, none)) return require_new_file(path);
+  const LockedFile file(path, O_RDWR | O_APPEND, LOCK_SH);
+  const std::string text = file.content();
+  if (end_of(path, text) == End::kDamaged) {
+    static_cast<void>(entries_of(path, std::string_view(text).substr(0, last_line_at(text))));
   }
 }
 

@@ -29,6 +29,10 @@ struct LedgerContent {
 ///         std::filesystem::filesystem_error: missing, unreadable, or no regular file.
 LedgerContent read_ledger(const std::filesystem::path& path);
 
+/// Whether append_to_ledger() could write now; leaves everything as it is.
+/// @throws as append_to_ledger().
+void require_appendable(const std::filesystem::path& path);
+
 /// Appends one line; makes the file where there is none. Whole or not at all: one write under an
 /// exclusive lock, then fsync; a write that comes up short is taken back. Any number of processes
 /// may append at once.

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <optional>
 #include <span>
 
@@ -79,6 +80,23 @@ void require_ledger(const AbArguments& a) {
   }
 }
 
+/// Before anything runs: the entry breaks no rule, whatever will be measured, and can be written.
+void require_writable_entry(const AbArguments& a) {
+  if (a.ledger.empty()) return;
+  AbReport untimed;
+  untimed.a = untimed.b = untimed.workload = untimed.device = untimed.token = "untimed";
+  try {
+    check(entry_of(a, untimed));
+    perf::require_appendable(a.ledger);
+  } catch (const ContractError& error) {
+    throw CommandError(kWrongUse, error.what());
+  } catch (const perf::LedgerError& error) {
+    throw CommandError(kBadInput, error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw CommandError(kWrongUse, fmt::format("--ledger {}: {}", a.ledger, error.code().message()));
+  }
+}
+
 /// Before anything is timed.
 void require_landable(const AbArguments& a, const std::string& token) {
   if (a.landed && token == perf::kUngated) {
@@ -110,6 +128,7 @@ ExitCode exit_code(const AbReport& report) {
 ExitCode ab(const AbArguments& arguments) {
   const bool programs = of_programs(arguments);
   require_ledger(arguments);
+  require_writable_entry(arguments);
   std::optional<ReplacingFile> json;
   open_output("--json", arguments.json, {}, json);
   const auto ready = [&](const std::string& token) { require_landable(arguments, token); };
