@@ -16,11 +16,12 @@ inline namespace PLANEGATE_SIMT_ABI {
 /// are f16 tiles in shared memory (HalfActivations). A super-block of 256 is one chain in the
 /// tensor cores, then acc += d * part in f32. Activation scales are applied at the end. The
 /// super-blocks are dealt to `splits` blocks; with several, y is (split, nt, od) partial sums.
-template <class Codes_, class Scales_, class Policies_ = GemmPolicies>
+template <class Codes_, class Scales_, class Policies_ = HalfPolicies>
 struct GemmF16 {
   using Codes = Codes_;
   using Scales = Scales_;
   using Policies = Policies_;
+  using Pipeline = typename Policies::Pipeline;
   static constexpr const char* kArchitecture = "sm_90a";
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocks = 1;
@@ -92,7 +93,7 @@ struct GemmF16 {
       if (begin + ahead < end) stage(args, shared, from, begin + ahead, ahead % kSteps);
       simt::cp_async_commit();
     }
-    arrived<kStages - 2>();
+    Pipeline::template arrived<kStages - 2>();
     Fragments now = fragments(shared, begin, 0);
     float part[64];
     for (int block = begin; block < end; block += kSteps) {
@@ -100,28 +101,19 @@ struct GemmF16 {
       for (int i = 0; i < kSteps; ++i) {
         const int step = block + i;
         multiply(shared, step, i > 0, now, part);
-        arrived<kStages - 3>();
+        Pipeline::template arrived<kStages - 3>();
         // The buffer of the step before: all warps have waited for its products.
         const int staged = step + kStages - 1;
         if (staged < end) stage(args, shared, from, staged, (i + kStages - 1) % kSteps);
         simt::cp_async_commit();
         Fragments next = {};
         if (step + 1 < end) next = fragments(shared, step + 1, (i + 1) % kSteps);
-        simt::wgmma_wait<0>();
-        for (const Words4& a : now.of) simt::wgmma_release(a);
+        Pipeline::multiplied(now.of);
         now = next;
       }
       add_block(shared, block / kSteps, part, acc);
     }
     simt::cp_async_wait<0>();
-  }
-
-  /// All steps but the last kAhead that were staged have arrived, for all threads and for wgmma.
-  template <int kAhead>
-  static PLANEGATE_DEVICE void arrived() {
-    simt::cp_async_wait<kAhead>();
-    simt::fence_async();
-    simt::sync_threads();
   }
 
   static PLANEGATE_DEVICE int64_t first_token(const Args& args) {
@@ -168,7 +160,8 @@ struct GemmF16 {
                            row < args.od);
     }
     if (of_block == 0) {
-      const auto scales = shared.at(&Shared::scales) + step / kSteps % 2 * kStageScales;
+      const auto scales =
+          shared.at(&Shared::scales) + Pipeline::scales_written_to(step / kSteps) * kStageScales;
       const int64_t row = first_row() + simt::thread() / 2;
       Scales::stage(scales + simt::thread(), args.scales, row, k0, simt::thread() % 2,
                     row < args.od);
@@ -179,7 +172,7 @@ struct GemmF16 {
   static PLANEGATE_DEVICE void multiply(SharedRef<Shared> shared, int step, bool add,
                                         const Fragments& w, float (&part)[64]) {
     const auto x = (shared.at(&Shared::x) + step % kStages * kStageX).template cast<const Words4>();
-    simt::wgmma_fence();
+    Pipeline::before_multiply();
     PLANEGATE_UNROLL
     for (int j = 0; j < kSteps; ++j) {
       simt::wgmma_m64n128k16_f16(part, w.of[j], x, j, add || j > 0);
@@ -190,8 +183,9 @@ struct GemmF16 {
   /// `step` is number `of_block` of its super-block.
   static PLANEGATE_DEVICE Fragments fragments(SharedRef<Shared> shared, int step, int of_block) {
     const auto w = shared.at(&Shared::w) + step % kStages * kStageW;
-    const auto scales = (shared.at(&Shared::scales) + step / kSteps % 2 * kStageScales)
-                            .template cast<const uint32_t>();
+    const auto scales =
+        (shared.at(&Shared::scales) + Pipeline::scales_read_from(step / kSteps) * kStageScales)
+            .template cast<const uint32_t>();
     Fragments out;
     PLANEGATE_UNROLL
     for (int half = 0; half < 2; ++half) {
@@ -223,7 +217,8 @@ struct GemmF16 {
   static PLANEGATE_DEVICE void add_block(SharedRef<Shared> shared, int block,
                                          const float (&part)[64], float (&acc)[64]) {
     const auto scales =
-        (shared.at(&Shared::scales) + block % 2 * kStageScales).template cast<const uint32_t>();
+        (shared.at(&Shared::scales) + Pipeline::scales_read_from(block) * kStageScales)
+            .template cast<const uint32_t>();
     PLANEGATE_UNROLL
     for (int half = 0; half < 2; ++half) {
       const float d = simt::half_to_float(scales.load((lane_row() + 8 * half) * 8 + 4) & 0xFFFFu);

@@ -1,12 +1,11 @@
 #pragma once
 
-#include "kernels/q6_k/gemm_policies.h"
+#include "kernels/q6_k/half_policies.h"
 
 namespace planegate::kernels::q6_k {
 inline namespace PLANEGATE_SIMT_ABI {
 
 using simt::SharedRef;
-using simt::Words4;
 
 /// Where GemmF16 reads the activations: scratch memory behind one pointer.
 ///
@@ -17,19 +16,18 @@ using simt::Words4;
 struct HalfPlanes {
   static constexpr int kTileTokens = 128;
 
-  static int64_t tiles(const Shape& s) {
-    return (s.nt() + kTileTokens - 1) / kTileTokens;
-  }
+  static int64_t tiles(const Shape& s) { return (s.nt() + kTileTokens - 1) / kTileTokens; }
   static int64_t x_bytes(const Shape& s) { return tiles(s) * kTileTokens * s.id() * 2; }
   static int64_t scale_bytes(const Shape& s) { return tiles(s) * kTileTokens * 4; }
   static int64_t size_bytes(const Shape& s) { return x_bytes(s) + scale_bytes(s); }
 };
 
 /// Int8 activations to f16 ones, a block a token. Tokens beyond nt become zeros.
-template <class Policies = GemmPolicies>
+template <class Policies = HalfPolicies>
 struct HalfActivations {
   using ActCodes = typename Policies::ActCodes;
   using ActScales = typename Policies::ActScales;
+  using Range = typename Policies::Range;
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocks = 4;
   static constexpr int kGroupElems = 64;
@@ -53,7 +51,7 @@ struct HalfActivations {
   static PLANEGATE_DEVICE void run(const Args& args, SharedRef<Shared> shared) {
     const int64_t token = simt::block_x();
     const auto pieces = static_cast<int>(args.id / kGroupElems * 4);
-    const bool valid = token < args.nt;
+    const bool valid = Policies::Tokens::covers(token, args.nt);
     float largest = 0.0f;
     for (int i = simt::thread(); valid && i < pieces; i += kThreads) {
       PLANEGATE_UNROLL
@@ -66,21 +64,15 @@ struct HalfActivations {
       }
     }
     largest = largest_of_block(shared, largest);
-    uint32_t bits;
-    memcpy(&bits, &largest, sizeof bits);
-    // The largest is 0 or a normal f32: at least 2^-24.
-    const uint32_t exponent = largest > 0.0f ? bits >> 23 : kBias + kTopExponent;
-    const float down = power_of_two(2 * kBias + kTopExponent - exponent);
+    const uint32_t exponent = Range::exponent(largest);
+    const float down = power_of_two(2 * Range::kBias - exponent);
     for (int i = simt::thread(); i < pieces; i += kThreads) {
       store_piece(args, token, i, valid, down);
     }
-    if (simt::thread() == 0) args.scale.store(token, power_of_two(exponent - kTopExponent));
+    if (simt::thread() == 0) args.scale.store(token, power_of_two(exponent));
   }
 
  private:
-  static constexpr uint32_t kBias = 127;
-  static constexpr uint32_t kTopExponent = 14;
-
   /// Piece i is j = i % 4 of group i / 4; its elements 16t + 4j + r, four a t.
   static PLANEGATE_DEVICE int64_t element(int piece, int t) {
     return static_cast<int64_t>(piece / 4) * kGroupElems + 16 * t + piece % 4 * 4;

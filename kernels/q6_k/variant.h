@@ -127,7 +127,7 @@ struct DecodeVariant {
 };
 
 /// GemmF16 behind the conversion of the activations, before the reduction of split K.
-template <class CodesPolicy, class ScalesPolicy, class Policies = GemmPolicies>
+template <class CodesPolicy, class ScalesPolicy, class Policies = HalfPolicies>
 struct HalfVariant {
   using Convert = HalfActivations<Policies>;
   using Kernel = GemmF16<CodesPolicy, ScalesPolicy, Policies>;

@@ -40,5 +40,6 @@ std::vector<gates::Arm> address_consumer_arms();
 std::vector<gates::Arm> value_consumer_arms();
 std::vector<gates::Arm> shape_consumer_arms();
 std::vector<gates::Arm> execution_consumer_arms();
+std::vector<gates::Arm> f16_consumer_arms();
 
 }  // namespace planegate::mutants

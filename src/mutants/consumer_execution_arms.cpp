@@ -14,8 +14,9 @@ std::vector<BadConsumer> pipelines() {
   const std::string race = "race on shared memory: block (0, 0)";
   const auto arm = [](const char* what, const char* bug_class, const char* consumer,
                       std::vector<std::string> must_name) {
-    return BadConsumer{"pipeline",           what,         bug_class, "w_exp", consumer, kSmall,
-                       std::move(must_name), kAnythingOfParity, kRace};
+    return BadConsumer{
+        "pipeline",        what, bug_class, "w_exp", consumer, kSmall, std::move(must_name),
+        kAnythingOfParity, kRace};
   };
   return {
       arm("cp.async never waited for", "async-copy-not-waited", "w_exp/cp_async+never_waits",

@@ -19,6 +19,9 @@ std::vector<LaunchFn> bad_shapes_cuda();
 /// Pipelines and launches.
 std::vector<ConsumerSpec> bad_execution();
 std::vector<LaunchFn> bad_execution_cuda();
+/// The f16 path.
+std::vector<ConsumerSpec> bad_half();
+std::vector<LaunchFn> bad_half_cuda();
 /// Host only.
 std::vector<ConsumerSpec> bad_alignment();
 
