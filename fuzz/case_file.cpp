@@ -95,6 +95,8 @@ Json parsed(std::string_view text) {
     return Json::parse(text, std::ref(no_member_twice));
   } catch (const Json::parse_error& error) {
     throw CaseFileError("file", fmt::format("must be JSON; it breaks at byte {}", error.byte));
+  } catch (const Json::out_of_range&) {
+    throw CaseFileError("file", "holds a number that no double can hold");
   }
 }
 

@@ -132,7 +132,7 @@ TEST_F(AbCommand, WritesTheJsonThatItsDocumentsDescribe) {
 TEST_F(AbCommand, RefusesWithoutAGoodToken) {
   expect_refused(run(Arguments{"ab", "--a", "w_exp/copy16", "--b", "w_exp/cp_async"} + kShape),
                  "no token: --token FILE, as planegate token writes it, is missing");
-  expect_refused(ab(), "token.json is missing, unreadable or empty");
+  expect_refused(ab(), "token.json: No such file or directory");
   ASSERT_EQ(mint().status, 0);
   Arguments other_shape = kShape;
   other_shape[1] = "10";
@@ -195,7 +195,7 @@ TEST_F(AbCommand, SaysWhatIsWrongWithAMetricOrAProgram) {
     EXPECT_EQ(ran.status, status) << why;
     EXPECT_THAT(ran.err, HasSubstr(why));
   };
-  refused("time ([0-9]+)", "echo 5", 2, "matches nothing that --cmd-a printed");
+  refused("time ([0-9]+)", "echo 5", 2, "matches nothing on the standard output of --cmd-a:\n5");
   refused("[a-z]+", "echo fast", 2, "'fast' of --cmd-a is no number above 0");
   refused("-?[0-9]+", "echo -5", 2, "'-5' of --cmd-a is no number above 0");
   refused("[0-9", "echo 5", 2, "is no regular expression");
@@ -270,6 +270,18 @@ TEST_F(AbCommand, SaysInTheLedgerWhoseGateItWas) {
   EXPECT_THAT(test::content(path("ab.json")), HasSubstr("\"gate\": \"command: true # mine\""));
 }
 
+TEST_F(AbCommand, NamesTheTokenFileThatItCannotRead) {
+  const auto refused = [&](const std::string& token, const std::string& why) {
+    expect_refused(run({"ab", "--a", "w_exp/copy16", "--b", "w_exp/copy16", "--od", "70", "--id",
+                        "256", "--nt", "3", "--token", token}),
+                   "no token: --token " + token + ": " + why);
+  };
+  refused(path(""), "Is a directory");
+  refused(path("absent"), "No such file or directory");
+  test::write_text(path("empty"), "");
+  refused(path("empty"), "is empty");
+}
+
 TEST_F(AbCommand, LandsNothingThatIsUngated) {
   const Arguments programs = {"ab",           "--cmd-a",     "echo 1",  "--cmd-b", "echo 1",
                               "--metric",     "[0-9]+",      "--quads", "6",       "--ledger",
@@ -278,6 +290,32 @@ TEST_F(AbCommand, LandsNothingThatIsUngated) {
   EXPECT_THAT(files(), Not(testing::Contains("ledger")));
   EXPECT_EQ(run(programs).status, 4) << "UNGATED";
   EXPECT_EQ(perf::read_ledger(path("ledger")).entries.at(0).token, perf::kUngated);
+}
+
+TEST_F(AbCommand, LandsNothingThatTheTimingSpeaksAgainst) {
+  test::write_text(path("binary"), "one");
+  const auto landing = [&](const std::string& b, const Arguments& more) {
+    return run(Arguments{"ab", "--cmd-a", "echo 1", "--cmd-b", b, "--metric", "[0-9]+", "--quads",
+                         "6", "--gate-cmd", "true", "--binary", path("binary"), "--ledger",
+                         path("ledger"), "--mechanism", "none", "--landed"} +
+               more);
+  };
+  const auto slower = landing("echo 2", {});
+  EXPECT_EQ(slower.status, 1) << slower.out << slower.err;
+  EXPECT_THAT(slower.out, HasSubstr("added as measured-only, not as landed: b is slower."));
+  test::write_text(path("n"), "0");
+  const auto undecided = landing(
+      "cd " + path("") + "; n=$(($(cat n) + 1)); echo $n > n; echo $((n / 6 % 2 + 1))", {});
+  EXPECT_EQ(undecided.status, 4) << undecided.out << undecided.err;
+  EXPECT_THAT(undecided.out, HasSubstr("not as landed: b is undecided."));
+  const auto faster = landing("echo 2", {"--higher-is-better"});
+  EXPECT_EQ(faster.status, 0) << faster.out << faster.err;
+  EXPECT_THAT(faster.out, HasSubstr("ledger: added\n"));
+  const auto entries = perf::read_ledger(path("ledger")).entries;
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].verdict, perf::LedgerVerdict::kMeasuredOnly);
+  EXPECT_EQ(entries[1].verdict, perf::LedgerVerdict::kMeasuredOnly);
+  EXPECT_EQ(entries[2].verdict, perf::LedgerVerdict::kLanded);
 }
 
 TEST_F(AbCommand, RefusesWrongUse) {

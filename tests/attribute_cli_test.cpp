@@ -57,6 +57,16 @@ TEST_F(AttributeCommand, ComparesSamplesAndSaysWhatTheShareHides) {
   EXPECT_THAT(ran.out, HasSubstr("waits less; its share rises from 13.2 % to 16.0 %"));
 }
 
+TEST_F(AttributeCommand, NamesThePageThatItCannotRead) {
+  const auto refused = [&](const test::CommandRun& ran, const std::string& why) {
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_EQ(ran.err, "planegate: " + why + "\n");
+  };
+  refused(attribute("absent.csv"), "--raw " + page("absent.csv") + ": No such file or directory");
+  refused(attribute("before_raw.csv", {"--against", path(""), page("after_raw.csv")}),
+          "--against " + path("") + ": Is a directory");
+}
+
 TEST_F(AttributeCommand, RefusesARunThatDroppedSamples) {
   const auto ran = attribute("dropped_raw.csv");
   EXPECT_EQ(ran.status, 4);

@@ -69,10 +69,12 @@ TEST_F(BudgetCommand, UpdatesATableToThisBuild) {
 TEST_F(BudgetCommand, SaysWhichInputItCannotRead) {
   CommandRun ran = run({"budget", "--table", path("none.json")});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_EQ(ran.err, "planegate: " + path("none.json") + ": is missing or unreadable\n");
+  EXPECT_EQ(ran.err, "planegate: " + path("none.json") + ": No such file or directory\n");
+  EXPECT_EQ(run({"budget", "--table", path("")}).err,
+            "planegate: " + path("") + ": Is a directory\n");
   ran = run({"budget", "--reports", path("none")});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_THAT(ran.err, HasSubstr("toolchain.txt: is missing or unreadable; build kernel_reports"));
+  EXPECT_THAT(ran.err, HasSubstr("toolchain.txt: No such file or directory; build kernel_reports"));
   ran = run({"budget", "--table", table("\"toolchain\"", "\"tool\"")});
   EXPECT_EQ(ran.status, 3);
   EXPECT_THAT(ran.err, HasSubstr("tool: is no member of it"));

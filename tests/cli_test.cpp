@@ -187,9 +187,21 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
 }
 
 TEST_F(Cli, RefusesEmptyArgumentsInsteadOfLeavingThemOut) {
-  expect_wrong_use({"verify", ""}, "MODEL: is empty; leave it out instead");
-  expect_wrong_use({"verify", "--json", ""}, "--json: is empty; leave it out instead");
+  expect_wrong_use({"verify", ""}, "MODEL: is empty");
+  expect_wrong_use({"verify", "--json", ""}, "--json: is empty");
   EXPECT_EQ(run({"sample", ""}).status, 2);
+}
+
+TEST_F(Cli, SucceedsOnlyWhereItsOutputArrived) {
+  std::filesystem::create_symlink("/dev/full", path("captured/out"));
+  const auto unwritten = [&](const Arguments& arguments, int status) {
+    const CommandRun ran = run(arguments);
+    EXPECT_EQ(ran.status, status) << arguments.front();
+    EXPECT_THAT(ran.err, "planegate: cannot write to stdout: No space left on device\n");
+  };
+  unwritten({"list"}, 3);
+  unwritten({"--help"}, 3);
+  unwritten({"detect", "--od", "3", "--id", "256", "--nt", "1", "--device", "host"}, 3);
 }
 
 TEST_F(Cli, DeviceCudaWithoutGpuVerifiesNothing) {

@@ -26,7 +26,9 @@ struct CommandRun {
   std::string out, err;
 };
 
+/// Empty for all but a regular file; a device may be read for ever.
 inline std::string content(const fs::path& path) {
+  if (!fs::is_regular_file(path)) return {};
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }

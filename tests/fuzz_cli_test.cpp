@@ -109,14 +109,24 @@ TEST_F(FuzzCommand, ReplayRefusesWhatIsNoCaseWithStatus3) {
        "bad.json: format: w_exp/cp_async+padded_address reads q6_K, not 'q9_K'"},
       {with("\"format\": \"q6_K\"", "\"format\": \"q8_0\""),
        "bad.json: format: w_exp/cp_async+padded_address reads q6_K, not 'q8_0'"},
+      {with("\"lattice\": 0", "\"lattice\": 1e400"),
+       "bad.json: file: holds a number that no double"},
+      {with("\"lattice\": 0", "\"lattice\": 1e300"),
+       "bad.json: knobs.lattice: must be a whole number from 0 to 255"},
       {std::string((1 << 20) + 1, ' '), "bad.json: file: must be at most 1 MiB"},
-      {"", "bad.json: missing, unreadable or empty"}};
+      {"", "bad.json: is empty"}};
   for (const auto& c : cases) {
     const CommandRun ran = replay_of("bad.json", c.text);
     EXPECT_EQ(ran.status, 3) << c.why;
     EXPECT_THAT(ran.err, HasSubstr(c.why));
   }
-  EXPECT_EQ(run({"replay", path("absent.json")}).status, 3);
+  const auto refused = [&](const std::string& file, const std::string& why) {
+    const CommandRun ran = run({"replay", file});
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_EQ(ran.err, "planegate: " + file + ": " + why + "\n");
+  };
+  refused(path("absent.json"), "No such file or directory");
+  refused(path(""), "Is a directory");
 }
 
 TEST_F(FuzzCommand, PrintsTheCaseThatItCannotKeepAndIsStillRed) {

@@ -157,7 +157,7 @@ TEST_F(ReportFolder, WithoutDisassemblyCountsNoInstructions) {
 }
 
 TEST_F(ReportFolder, ThatMissesAKernelOrAFileIsRefused) {
-  expect_refusal([&] { read_kernel_reports(path("")); }, "toolchain.txt: is missing");
+  expect_refusal([&] { read_kernel_reports(path("")); }, "toolchain.txt: No such file or directory");
   test::write_text(path("toolchain.txt"), "nvcc 13.0.88\n");
   expect_refusal([&] { read_kernel_reports(path("")); }, "holds no cubin");
   const std::string text = kPtxas;

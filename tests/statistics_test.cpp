@@ -49,6 +49,9 @@ TEST(Delta, IsUndecidedInNoiseAndSaysHowManyQuadsItWouldTake) {
   EXPECT_EQ(compared(delta, 1.5), Comparison::kUndecided);
   EXPECT_GT(quads_needed(delta, 1.5, 8), 8);
   EXPECT_EQ(quads_needed({1.5, 1, 2}, 1.5, 8), 0);
+  EXPECT_EQ(quads_needed({1, 0, 2}, 1.5, 8), 32);
+  EXPECT_EQ(quads_needed({1, 0.9, 1.5}, 1.5, 20), 21) << "what was not enough is no advice";
+  EXPECT_EQ(quads_needed({1, 0.9, 1.6}, 1.5, 20), 29) << "the side that crosses the bar counts";
 }
 
 TEST(Delta, IsTheSameForTheSameQuadsAndSeed) {

@@ -176,6 +176,18 @@ TEST(Token, IsRefusedWhereItsFileWasEditedOrIsNone) {
     EXPECT_THAT([&] { token_from_json(text); }, ThrowsMessage<Refused>(HasSubstr("it was edited")))
         << from;
   }
+  const auto none = [&](const std::string& from, const std::string& to, const std::string& why) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    EXPECT_THAT([&] { token_from_json(text); },
+                ThrowsMessage<Refused>("no token: the file is none: " + why));
+  };
+  none("\"cases\": 200", "\"cases\": 1e300", "cases must be a whole number");
+  none("\"cases\": 200", "\"cases\": 1e400", "it is no JSON");
+  none("\"cases\": 200", "\"case\": 200", "it lacks cases");
+  none("\"digest\": ", "\"digest\": 1, \"x\": ", "digest must be a string");
+  none("\"members\": [", "\"members\": 1, \"x\": [", "members must be an array");
+  EXPECT_THAT([&] { token_from_json("[]"); }, ThrowsMessage<Refused>(HasSubstr("it lacks schema")));
   EXPECT_THAT([&] { token_from_json("{"); }, ThrowsMessage<Refused>(HasSubstr("the file is none")));
   EXPECT_THAT([&] { token_from_json("{\"schema\": \"x\"}"); },
               ThrowsMessage<Refused>(HasSubstr("schema is not")));

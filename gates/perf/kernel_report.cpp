@@ -1,14 +1,13 @@
 #include "gates/perf/kernel_report.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <planegate/core/demangle.h>
+#include <planegate/core/file_content.h>
 
 namespace planegate::perf {
 namespace {
@@ -80,11 +79,12 @@ std::vector<fs::path> cubins_in(const fs::path& folder) {
 }  // namespace
 
 std::string report_text(const fs::path& path, const std::string& remedy) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file) return text;
-  throw ReportError(path.string() + ": is missing or unreadable" +
-                    (remedy.empty() ? "" : "; " + remedy));
+  try {
+    return file_content(path);
+  } catch (const fs::filesystem_error& error) {
+    throw ReportError(path.string() + ": " + error.code().message() +
+                      (remedy.empty() ? "" : "; " + remedy));
+  }
 }
 
 KernelReports read_kernel_reports(const fs::path& folder) {

@@ -110,9 +110,10 @@ Noise noise_of(std::span<const Quad> a_against_a, double bar_percent, uint64_t s
 int64_t quads_needed(const Delta& delta, double bar_percent, int64_t quads) {
   const double distance = std::fabs(std::fabs(delta.percent) - bar_percent);
   if (distance == 0) return 0;
-  const double times = half_width(delta) / distance;
-  return static_cast<int64_t>(
-      std::min(1e12, std::ceil(static_cast<double>(quads) * std::max(1.0, times * times))));
+  const double reach = std::max(delta.high - delta.percent, delta.percent - delta.low);
+  const double times = reach / distance;
+  const double needed = std::ceil(static_cast<double>(quads) * times * times);
+  return std::max(quads + 1, static_cast<int64_t>(std::min(1e12, needed)));
 }
 
 }  // namespace planegate::perf

@@ -48,8 +48,9 @@ struct Noise {
 /// @throws ContractError as delta_of().
 Noise noise_of(std::span<const Quad> a_against_a, double bar_percent, uint64_t seed = 1);
 
-/// How many quads it would take until an interval of this width, shrinking with the square root of
-/// their number, lies on one side of the bar. 0: the median is on the bar, no number is enough.
+/// How many quads it would take until this interval, which crosses the bar and shrinks with the
+/// square root of their number, lies on one side of it: more than these were. 0: the median is on
+/// the bar, no number is enough.
 int64_t quads_needed(const Delta& delta, double bar_percent, int64_t quads);
 
 }  // namespace planegate::perf

@@ -28,12 +28,6 @@ Json hashes_json(const std::map<std::string, std::string>& hashes) {
   return json;
 }
 
-std::map<std::string, std::string> hashes_of(const Json& json) {
-  std::map<std::string, std::string> hashes;
-  for (const Json& one : json) hashes[one.at("name")] = one.at("hash");
-  return hashes;
-}
-
 Json body(const Token& token) {
   return {{"schema", kTokenSchema},
           {"minted", token.minted},
@@ -52,6 +46,49 @@ Json body(const Token& token) {
 
 [[noreturn]] void refuse(const std::string& why) {
   throw Refused("no token: " + why);
+}
+
+const Json& member(const Json& object, const char* name) {
+  if (!object.is_object() || !object.contains(name)) {
+    refuse(fmt::format("the file is none: it lacks {}", name));
+  }
+  return object[name];
+}
+
+const Json& array(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  if (!value.is_array()) refuse(fmt::format("the file is none: {} must be an array", name));
+  return value;
+}
+
+std::string text(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  if (!value.is_string()) refuse(fmt::format("the file is none: {} must be a string", name));
+  return value;
+}
+
+std::vector<std::string> texts(const Json& object, const char* name) {
+  std::vector<std::string> found;
+  for (const Json& value : array(object, name)) {
+    if (!value.is_string()) refuse(fmt::format("the file is none: {} must hold strings", name));
+    found.push_back(value);
+  }
+  return found;
+}
+
+template <class T>
+T whole(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  if (!value.is_number_integer()) {
+    refuse(fmt::format("the file is none: {} must be a whole number", name));
+  }
+  return value.get<T>();
+}
+
+std::map<std::string, std::string> hashes_of(const Json& object, const char* name) {
+  std::map<std::string, std::string> hashes;
+  for (const Json& one : array(object, name)) hashes[text(one, "name")] = text(one, "hash");
+  return hashes;
 }
 
 const ConsumerSpec& consumer_named(const Catalog& catalog, const std::string& name) {
@@ -182,28 +219,27 @@ std::string to_json(const Token& token) {
   return json.dump(2) + "\n";
 }
 
-Token token_from_json(std::string_view text) {
-  try {
-    const Json json = Json::parse(text);
-    if (json.at("schema") != kTokenSchema) {
-      refuse(fmt::format("schema is not \"{}\"", kTokenSchema));
-    }
-    Token token;
-    token.minted = json.at("minted");
-    token.provenance = {json.at("binary"), json.at("device"), json.at("driver")};
-    token.shapes = json.at("shapes");
-    token.contracts = hashes_of(json.at("contracts"));
-    token.consumers = hashes_of(json.at("consumers"));
-    for (const Json& member : json.at("members")) {
-      token.members.push_back({member.at("gate"), member.at("subject"), member.at("compared")});
-    }
-    const Json& sweep = json.at("sweep");
-    token.sweep = {sweep.at("cases"), sweep.at("seed"), sweep.at("consumers")};
-    if (json.at("digest") != token.digest()) refuse("it was edited: its digest does not fit");
-    return token;
-  } catch (const Json::exception& error) {
-    refuse(fmt::format("the file is none: {}", error.what()));
+Token token_from_json(std::string_view text_of_token) {
+  const Json json = Json::parse(text_of_token, nullptr, false);
+  if (json.is_discarded()) refuse("the file is none: it is no JSON");
+  if (text(json, "schema") != kTokenSchema) {
+    refuse(fmt::format("schema is not \"{}\"", kTokenSchema));
   }
+  Token token;
+  token.minted = text(json, "minted");
+  token.provenance = {text(json, "binary"), text(json, "device"), text(json, "driver")};
+  token.shapes = texts(json, "shapes");
+  token.contracts = hashes_of(json, "contracts");
+  token.consumers = hashes_of(json, "consumers");
+  for (const Json& one : array(json, "members")) {
+    token.members.push_back(
+        {text(one, "gate"), text(one, "subject"), whole<int64_t>(one, "compared")});
+  }
+  const Json& sweep = member(json, "sweep");
+  token.sweep = {whole<int64_t>(sweep, "cases"), whole<uint64_t>(sweep, "seed"),
+                 texts(sweep, "consumers")};
+  if (text(json, "digest") != token.digest()) refuse("it was edited: its digest does not fit");
+  return token;
 }
 
 }  // namespace planegate::perf

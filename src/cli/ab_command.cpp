@@ -34,8 +34,16 @@ bool of_programs(const AbArguments& a) {
   return programs;
 }
 
-perf::LedgerVerdict fate(const AbArguments& a) {
-  if (a.landed) return perf::LedgerVerdict::kLanded;
+/// Decided before the timing, --landed holds for what the timing does not speak against.
+bool speaks_against_landing(perf::Comparison comparison) {
+  return comparison == perf::Comparison::kSlower || comparison == perf::Comparison::kUndecided;
+}
+
+perf::LedgerVerdict fate(const AbArguments& a, perf::Comparison comparison) {
+  if (a.landed) {
+    return speaks_against_landing(comparison) ? perf::LedgerVerdict::kMeasuredOnly
+                                              : perf::LedgerVerdict::kLanded;
+  }
   if (a.reverted) return perf::LedgerVerdict::kReverted;
   return a.retry_when.empty() ? perf::LedgerVerdict::kMeasuredOnly : perf::LedgerVerdict::kWaiting;
 }
@@ -57,7 +65,7 @@ perf::LedgerEntry entry_of(const AbArguments& a, const AbReport& report) {
   entry.vram_delta_bytes = report.vram_delta_bytes;
   entry.pairs = 2 * report.result.quads;
   entry.comparison = report.result.comparison;
-  entry.verdict = fate(a);
+  entry.verdict = fate(a, report.result.comparison);
   entry.retry_when = a.retry_when;
   return entry;
 }
@@ -85,6 +93,7 @@ void require_writable_entry(const AbArguments& a) {
   if (a.ledger.empty()) return;
   AbReport untimed;
   untimed.a = untimed.b = untimed.workload = untimed.device = untimed.token = "untimed";
+  untimed.result.comparison = perf::Comparison::kEquivalent;
   try {
     check(entry_of(a, untimed));
     perf::require_appendable(a.ledger);
@@ -104,6 +113,14 @@ void require_landable(const AbArguments& a, const std::string& token) {
   }
 }
 
+std::string note_on_landing(const AbArguments& a, perf::Comparison comparison) {
+  if (!a.landed || !speaks_against_landing(comparison)) return {};
+  return fmt::format(
+      " as measured-only, not as landed: b is {}. If it was taken all the same, `planegate ledger "
+      "--add` records that",
+      perf::text_of(comparison));
+}
+
 void append(const AbArguments& a, const AbReport& report) {
   if (a.ledger.empty()) return;
   try {
@@ -113,7 +130,7 @@ void append(const AbArguments& a, const AbReport& report) {
   } catch (const ContractError& error) {
     throw CommandError(kWrongUse, error.what());
   }
-  fmt::print("{}: added\n", a.ledger);
+  fmt::print("{}: added{}\n", a.ledger, note_on_landing(a, report.result.comparison));
 }
 
 /// Undecided is no verdict, and a number without green gates is none either.

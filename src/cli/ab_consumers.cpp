@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "catalog/catalog.h"
 #include "cli/choose_device.h"
+#include "cli/input_content.h"
 #include "cli/model_shapes.h"
 #include "cli/named_consumers.h"
 #include "cli/progress.h"
@@ -33,13 +32,7 @@ perf::Token token_of(const std::string& path) {
     throw CommandError(kNothingVerified,
                        "no token: --token FILE, as planegate token writes it, is missing");
   }
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file || text.empty()) {
-    throw CommandError(kNothingVerified,
-                       fmt::format("no token: {} is missing, unreadable or empty", path));
-  }
-  return perf::token_from_json(text);
+  return perf::token_from_json(input_content("no token: --token", path, kNothingVerified));
 }
 
 /// The tensors of an A/B run, each with its planes on the device.

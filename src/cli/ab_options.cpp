@@ -53,7 +53,8 @@ void add_ab(CLI::App& app, AbArguments& a) {
   app.add_option("--cmd-b", a.cmd_b, "the other program")->check(not_empty);
   app.add_option(
          "--metric", a.metric,
-         "regular expression that finds the number in their output: its first group, or all")
+         "regular expression that finds the number in their standard output: the last match, its "
+         "first group or all")
       ->check(not_empty);
   app.add_flag("--higher-is-better", a.higher_is_better, "of the metric; without it lower is");
   app.add_option("--gate-cmd", a.gate_cmd, "must succeed before and after; else UNGATED")
@@ -77,7 +78,8 @@ void add_ab(CLI::App& app, AbArguments& a) {
   app.add_option("--planted-launches", a.planted_launches)
       ->check(CLI::Range(int64_t{0}, int64_t{1000}))
       ->group("");
-  auto* landed = app.add_flag("--landed", a.landed, "b was taken");
+  auto* landed =
+      app.add_flag("--landed", a.landed, "b is taken, unless it comes out slower or undecided");
   auto* reverted = app.add_flag("--reverted", a.reverted, "b was not taken")->excludes(landed);
   app.add_option("--retry-when", a.retry_when, "b waits for this")
       ->check(not_empty)

@@ -15,13 +15,16 @@ namespace {
 
 constexpr size_t kShownBytes = 800;
 
+/// The end of what a program printed.
+std::string shown(const std::string& said) {
+  return said.size() > kShownBytes ? said.substr(said.size() - kShownBytes) : said;
+}
+
 std::string output_of(const std::string& what, const std::string& command) {
   const ProgramRun ran = run_program({"/bin/sh", "-c", command});
   if (ran.status == 0) return ran.out;
-  const std::string said = ran.out + ran.err;
-  const size_t last = said.size() > kShownBytes ? said.size() - kShownBytes : 0;
   throw CommandError(kNothingVerified, fmt::format("{} failed, exit status {}: {}\n{}", what,
-                                                   ran.status, command, said.substr(last)));
+                                                   ran.status, command, shown(ran.out + ran.err)));
 }
 
 std::regex expression(const std::string& metric) {
@@ -45,7 +48,8 @@ double metric_of(const std::string& what, const std::string& out, const std::reg
   const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
   if (found.empty()) {
     throw CommandError(kWrongUse,
-                       fmt::format("--metric {}: matches nothing that {} printed", a.metric, what));
+                       fmt::format("--metric {}: matches nothing on the standard output of {}:\n{}",
+                                   a.metric, what, out.empty() ? "(empty)" : shown(out)));
   }
   if (error != std::errc() || end != found.data() + found.size() || !(value > 0)) {
     throw CommandError(kWrongUse, fmt::format("--metric {}: '{}' of {} is no number above 0",

@@ -81,7 +81,8 @@ std::string ab_text(const AbReport& report) {
   out += line(report, report.seconds ? "wall" : "metric", result.wall);
   out += prediction(result);
   out += fmt::format(
-      "{} pairs; a against itself: false alarms {:.1f} %, smallest effect to be seen {:.2f} %\n",
+      "{} pairs, a and b their medians, b against a the median of their ratios\n"
+      "a against itself: false alarms {:.1f} %, smallest effect to be seen {:.2f} %\n",
       2 * result.quads, 100 * result.noise.false_positive_rate,
       result.noise.smallest_effect_percent);
   out += clocks(result);

@@ -1,6 +1,4 @@
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +10,7 @@
 #include "cli/attribute_text.h"
 #include "cli/choose_device.h"
 #include "cli/commands.h"
+#include "cli/input_content.h"
 #include "cli/run_program.h"
 #include "gates/consumer_run.h"
 #include "gates/dataset.h"
@@ -31,14 +30,9 @@ struct Booked {
   perf::Attribution found;
 };
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path)) throw CommandError(kBadInput, path + ": cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-Pages pages_of(const std::string& source, const std::string& raw) {
-  return {source, content_of(source), raw, content_of(raw)};
+Pages pages_of(const std::string& source, const std::string& raw, const std::string& of_source,
+               const std::string& of_raw) {
+  return {source, input_content(of_source, source), raw, input_content(of_raw, raw)};
 }
 
 Booked booked(const Pages& pages, double work) {
@@ -175,7 +169,7 @@ Booked measured(const AttributeArguments& a) {
     if (a.from.empty() || a.raw.empty()) {
       throw CommandError(kWrongUse, "needs --from with --raw, or --consumer");
     }
-    return booked(pages_of(a.from, a.raw), a.work);
+    return booked(pages_of(a.from, a.raw, "--from", "--raw"), a.work);
   }
   return booked(profiled(a), a.work);
 }
@@ -193,7 +187,8 @@ ExitCode attribute(const AttributeArguments& arguments) {
   std::string text = attribution_text(one.source, one.found, most);
   if (!arguments.against.empty()) {
     const Booked other =
-        booked(pages_of(arguments.against.at(0), arguments.against.at(1)), arguments.against_work);
+        booked(pages_of(arguments.against.at(0), arguments.against.at(1), "--against", "--against"),
+               arguments.against_work);
     text += "\n" + attribution_text(other.source, other.found, most);
     try {
       text += "\n" + comparison_text(compare(one.found, other.found));

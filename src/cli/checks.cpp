@@ -8,7 +8,7 @@
 namespace planegate::cli {
 
 std::string not_empty(const std::string& text) {
-  return text.empty() ? "is empty; leave it out instead" : "";
+  return text.empty() ? "is empty" : "";
 }
 
 std::string not_negative(const std::string& text) {

@@ -9,7 +9,7 @@ enum ExitCode : int {
   kVerified = 0,         ///< everything that was asked for was verified
   kGateFailed = 1,       ///< a gate failed
   kWrongUse = 2,         ///< wrong use of the command
-  kBadInput = 3,         ///< a missing, unreadable or malformed file
+  kBadInput = 3,         ///< a missing, unreadable or malformed file, or stdout cannot be written
   kNothingVerified = 4,  ///< nothing was verified, or refused
 };
 

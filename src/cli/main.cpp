@@ -1,7 +1,10 @@
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -249,30 +252,46 @@ ExitCode run(int argc, char** argv) {
   return demo(demo_arguments);
 }
 
-}  // namespace
-}  // namespace planegate::cli
-
-int main(int argc, char** argv) {
-  using namespace planegate;  // NOLINT
+/// run(), each way to fail as its message and exit status.
+int guarded_run(int argc, char** argv) {
   const auto say = [](const std::exception& error) {
     fmt::print(stderr, "planegate: {}\n", error.what());
   };
   try {
-    return cli::run(argc, argv);
-  } catch (const cli::CommandError& error) {
+    return run(argc, argv);
+  } catch (const CommandError& error) {
     say(error);
     return error.code();
   } catch (const GgufError& error) {
     say(error);
-    return cli::kBadInput;
+    return kBadInput;
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "planegate: {}: {}\n", error.path1().string(), error.code().message());
-    return cli::kWrongUse;
+    return kWrongUse;
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) == 0) return say(error), kNothingVerified;
+    fmt::print(stderr, "planegate: cannot write to stdout: {}\n", error.code().message());
+    return kBadInput;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "planegate: not enough memory for a tensor of this shape\n");
-    return cli::kNothingVerified;
+    return kNothingVerified;
   } catch (const std::exception& error) {
     say(error);
-    return cli::kNothingVerified;
+    return kNothingVerified;
   }
+}
+
+/// What was printed must have arrived: a result that nobody can read is none. Red stays red.
+int with_output_written(int code) {
+  if (code == kBadInput || std::fflush(stdout) == 0) return code;
+  fmt::print(stderr, "planegate: cannot write to stdout: {}\n", std::strerror(errno));
+  return code == kGateFailed ? code : kBadInput;
+}
+
+}  // namespace
+}  // namespace planegate::cli
+
+int main(int argc, char** argv) {
+  using namespace planegate::cli;  // NOLINT
+  return with_output_written(guarded_run(argc, argv));
 }

@@ -1,11 +1,10 @@
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "catalog/catalog.h"
 #include "cli/choose_device.h"
 #include "cli/commands.h"
+#include "cli/input_content.h"
 #include "fuzz/case_file.h"
 #include "fuzz/run_case.h"
 
@@ -16,13 +15,7 @@ namespace {
 constexpr size_t kMostBytes = size_t{1} << 20;
 
 std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.empty()) {
-    throw CommandError(kBadInput, fmt::format("{}: missing, unreadable or empty", path));
-  }
+  std::string text = input_content("", path, kBadInput, kMostBytes + 1);
   if (text.size() > kMostBytes) {
     throw CommandError(kBadInput, fmt::format("{}: file: must be at most 1 MiB", path));
   }
