@@ -304,8 +304,8 @@ TEST_F(AbCommand, LandsNothingThatTheTimingSpeaksAgainst) {
   EXPECT_EQ(slower.status, 1) << slower.out << slower.err;
   EXPECT_THAT(slower.out, HasSubstr("added as measured-only, not as landed: b is slower."));
   test::write_text(path("n"), "0");
-  const auto undecided = landing(
-      "cd " + path("") + "; n=$(($(cat n) + 1)); echo $n > n; echo $((n / 6 % 2 + 1))", {});
+  const auto undecided =
+      landing("cd " + path("") + "; n=$(($(cat n) + 1)); echo $n > n; echo $((n / 6 % 2 + 1))", {});
   EXPECT_EQ(undecided.status, 4) << undecided.out << undecided.err;
   EXPECT_THAT(undecided.out, HasSubstr("not as landed: b is undecided."));
   const auto faster = landing("echo 2", {"--higher-is-better"});
