@@ -9,6 +9,7 @@
 #include "fuzz/run_case.h"
 #include "fuzz/shapes.h"
 #include "fuzz/soak.h"
+#include "tests/failing_device.h"
 
 /// The generator, its shards and histogram, the file of a case.
 namespace planegate::fuzz {
@@ -175,6 +176,24 @@ TEST(FuzzSoak, ThrowsWhatADeviceThrew) {
   SoakPlan plan = small_plan(shipped_catalog(), generator, 10);
   plan.make_device = []() -> std::unique_ptr<Device> { throw DeviceError("no memory"); };
   EXPECT_THAT([&] { soak(plan); }, ThrowsMessage<DeviceError>("no memory"));
+}
+
+TEST(FuzzSoak, KeepsTheCasesThatWereUnderWayWhenTheDeviceWasLost) {
+  const Generator generator = whole_sweep();
+  SoakPlan plan = small_plan(shipped_catalog(), generator, 1000);
+  plan.threads = 1;
+  plan.make_device = [] {
+    auto device = std::make_unique<test::FailingDevice>();
+    device->calls_until_lost = 2000;
+    return device;
+  };
+  const SoakResult result = soak(plan);
+  ASSERT_EQ(result.lost.size(), 1u);
+  EXPECT_EQ(result.red, 1);
+  EXPECT_FALSE(result.first_red);
+  EXPECT_THAT(result.lost.front().diagnosis, testing::StartsWith("device lost: "));
+  EXPECT_GT(result.histogram.cases(), 1);
+  EXPECT_LT(result.histogram.cases(), 1000);
 }
 
 TEST(FuzzCase, IsGreenOnEveryExtreme) {

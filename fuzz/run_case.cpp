@@ -110,11 +110,19 @@ std::vector<GateReport> run_case(const Catalog& catalog, Device& device, const C
   for (const ConsumerSpec* consumer : by_arithmetic(consumers, c.shape)) {
     GateReport report = gates::started(context, "parity", consumer->name, kTensor, c.shape);
     report.unit = "elements";
-    report.parts.push_back(gates::lattice(context, *consumer, lattice, c.knobs.guard));
-    file.ensure_planes(*consumer, c.knobs.guard);
-    const gates::ConsumerRun first = gates::run(context, *consumer, file, c.knobs.guard);
-    report.parts.push_back(gates::bound(context, *consumer, file, first));
-    report.parts.push_back(gates::independence(context, *consumer, file, twin, first));
+    try {
+      report.parts.push_back(gates::lattice(context, *consumer, lattice, c.knobs.guard));
+      file.ensure_planes(*consumer, c.knobs.guard);
+      const gates::ConsumerRun first = gates::run(context, *consumer, file, c.knobs.guard);
+      report.parts.push_back(gates::bound(context, *consumer, file, first));
+      report.parts.push_back(gates::independence(context, *consumer, file, twin, first));
+    } catch (const DeviceLost& lost) {
+      report.verdict = Verdict::kFail;
+      report.device_lost = true;
+      report.diagnosis = lost.what();
+      reports.push_back(std::move(report));
+      break;
+    }
     reports.push_back(folded(std::move(report)));
   }
   return reports;

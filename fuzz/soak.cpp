@@ -81,6 +81,10 @@ class Tally {
       if (report.verdict != Verdict::kFail) continue;
       ++result_.red;
       dealer_.stop();
+      if (report.device_lost) {
+        result_.lost.push_back(case_file(hand.c, report));
+        continue;
+      }
       if (hand.number >= first_red_) continue;
       first_red_ = hand.number;
       result_.first_red = case_file(hand.c, report);

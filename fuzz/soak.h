@@ -52,6 +52,8 @@ struct SoakResult {
   double seconds = 0;  ///< from the start to the end of the last case
   /// Of the red cases the first by number, with its report.
   std::optional<CaseFile> first_red;
+  /// The cases that were under way when the device was lost: one of them is to blame.
+  std::vector<CaseFile> lost;
 };
 
 /// Runs a plan until its end or the first red case.

@@ -139,7 +139,7 @@ ConsumerRuns run_or_throw(Device& device, Runs runs, bool company) {
   return out;
 }
 
-/// Runs `requests` in one batch; whatever is thrown is the failure of each.
+/// Runs `requests` in one batch; whatever else is thrown is the failure of each.
 ConsumerRuns run_batch(Context& context, const ConsumerSpec& consumer,
                        std::span<const RunSetup> setups, bool company) {
   try {
@@ -152,6 +152,10 @@ ConsumerRuns run_batch(Context& context, const ConsumerSpec& consumer,
                                            setup.guard_fill));
     }
     return run_or_throw(context.device, std::move(runs), company);
+  } catch (const DeviceOutOfMemory&) {
+    throw;
+  } catch (const DeviceLost&) {
+    throw;
   } catch (const std::exception& error) {
     return {std::vector<ConsumerRun>(setups.size(), {{}, error.what()}), true};
   }
@@ -176,6 +180,10 @@ ConsumerRun run(Context& context, const ConsumerSpec& consumer, const PlaneStore
                                          request(consumer, store, weights, activations, shape),
                                          guard_fill));
     return std::move(run_or_throw(context.device, std::move(runs), false).runs.front());
+  } catch (const DeviceOutOfMemory&) {
+    throw;
+  } catch (const DeviceLost&) {
+    throw;
   } catch (const std::exception& error) {
     return {{}, error.what()};
   }

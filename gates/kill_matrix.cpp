@@ -139,6 +139,7 @@ const char* text(Outcome outcome) {
 }
 
 bool ArmResult::as_expected() const {
+  if (device_lost) return false;
   return outcome == Outcome::kKilled || outcome == Outcome::kEquivalent ||
          outcome == Outcome::kHidden || outcome == Outcome::kNotRun;
 }
@@ -156,6 +157,7 @@ ArmResult run_arm(const Catalog& clean, const Arm& arm, DeviceKind kind) {
   }
   const std::vector<GateReport> reports = reports_of(catalog, arm, *device);
   Judge(arm, kind, reports).fill(result);
+  result.device_lost = device_lost(reports);
   if (kind == DeviceKind::kCuda && result.outcome == Outcome::kSurvived &&
       !arm.may_survive_on_cuda.empty()) {
     result.outcome = Outcome::kHidden;

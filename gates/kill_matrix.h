@@ -87,8 +87,10 @@ struct ArmResult {
   std::string told;  ///< its first difference and diagnosis, or why the arm did not run
   double seconds = 0;
   std::vector<std::string> must_name = {};  ///< on this device
+  bool device_lost = false;                 ///< during this arm or before it
 
-  /// Whether the matrix holds: killed, equivalent, hidden, or not run on this device.
+  /// Whether the matrix holds: killed, equivalent, hidden, or not run on this device; never where
+  /// the device was lost.
   bool as_expected() const;
 };
 

@@ -32,6 +32,8 @@ PlaneUnderTest mirror_gate(const Context& context, const ProducerSpec& producer,
   std::fill(produced.begin(), produced.end(), std::byte{0xDB});
   try {
     producer.write(source, produced);
+  } catch (const DeviceLost&) {
+    throw;
   } catch (const std::exception& error) {
     report.verdict = Verdict::kFail;
     report.diagnosis = fmt::format("producer {} threw: {}", producer.name, error.what());

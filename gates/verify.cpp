@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,6 +24,15 @@ bool chosen(const std::vector<std::string>& names, const std::string& name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool reads(const ConsumerSpec& consumer, const Contract& plane) {
+  return std::any_of(consumer.reads.begin(), consumer.reads.end(),
+                     [&](const FieldUse& use) { return use.plane == &plane; });
+}
+
+std::string subject_of(const Contract& plane) {
+  return plane.format + "/" + plane.name;
+}
+
 /// One tensor's way through the gates.
 class TensorRun {
  public:
@@ -37,23 +49,50 @@ class TensorRun {
   }
 
   std::vector<GateReport> run() {
-    if (scales_are_finite()) {
-      const std::vector<float> x = sample_activations(weights_.shape, context_.seed);
-      const RawTensor f32{"x of " + weights_.name, "f32", weights_.shape,
-                          std::as_bytes(std::span(x))};
-      Dataset file(context_, fmt::format("file, seed {}", context_.seed), weights_,
-                   activation_format_, activation_format_.quantise(f32));
-      for (const ProducerSpec* producer : producers_) verify_plane(*producer, f32, file);
-      verify_consumers(file);
-      if (selection_.dispatch) {
-        stage("dispatch");
-        finish(dispatch_gate(context_, file, selection_.switches));
-      }
+    try {
+      if (scales_are_finite()) run_gates();
+    } catch (const DeviceLost& lost) {
+      keep_what_there_is(lost);
     }
     return std::move(reports_);
   }
 
  private:
+  void run_gates() {
+    const std::vector<float> x = sample_activations(weights_.shape, context_.seed);
+    const RawTensor f32{"x of " + weights_.name, "f32", weights_.shape,
+                        std::as_bytes(std::span(x))};
+    Dataset file(context_, fmt::format("file, seed {}", context_.seed), weights_,
+                 activation_format_, activation_format_.quantise(f32));
+    for (const ProducerSpec* producer : producers_) verify_plane(*producer, f32, file);
+    verify_consumers(file);
+    if (selection_.dispatch) {
+      stage("dispatch", blank("dispatch", ""));
+      finish(within_memory([&] { return dispatch_gate(context_, file, selection_.switches); }));
+    }
+  }
+
+  /// The gate that was at work failed; what other consumers have of their parity is shown skipped.
+  void keep_what_there_is(const DeviceLost& lost) {
+    GateReport red = std::move(current_);
+    if (red.gate == "parity") red.parts = taken_parts(red.subject);
+    red.verdict = Verdict::kFail;
+    red.device_lost = true;
+    red.diagnosis = lost.what();
+    red.notes.push_back("the run stops here: nothing after this gate was verified");
+    finish(std::move(red));
+    for (const ConsumerSpec* consumer : consumers_) {
+      GateReport report = parity_report(*consumer);
+      report.parts = taken_parts(consumer->name);
+      if (report.parts.empty()) continue;
+      finish(skipped(std::move(report), "the device was lost before it was done"));
+    }
+  }
+
+  std::vector<GateReport> taken_parts(const std::string& consumer) {
+    return std::exchange(parts_[consumer], {});
+  }
+
   const FormatOracle& format(const std::string& name) const {
     const FormatOracle* found = context_.catalog.format(name);
     if (found == nullptr) throw ContractError("format", name, "not registered");
@@ -67,11 +106,9 @@ class TensorRun {
       if (planes_only || consumer.format != weights_.format) continue;
       if (chosen(selection_.consumers, consumer.name)) consumers_.push_back(&consumer);
     }
-    const auto read = [&](const Contract* plane) {
-      return std::any_of(consumers_.begin(), consumers_.end(), [&](const ConsumerSpec* consumer) {
-        return std::any_of(consumer->reads.begin(), consumer->reads.end(),
-                           [&](const FieldUse& use) { return use.plane == plane; });
-      });
+    const auto wanted = [&](const Contract* plane) {
+      return std::any_of(consumers_.begin(), consumers_.end(),
+                         [&](const ConsumerSpec* consumer) { return reads(*consumer, *plane); });
     };
     const bool everything = selection_.planes.empty() && selection_.consumers.empty();
     for (const ProducerSpec& producer : context_.catalog.producers()) {
@@ -79,13 +116,29 @@ class TensorRun {
           producer.plane->format == weights_.format || producer.plane->role == Role::kActivations;
       const bool named =
           !selection_.planes.empty() && chosen(selection_.planes, producer.plane->name);
-      if (ours && (everything || named || read(producer.plane))) producers_.push_back(&producer);
+      if (ours && (everything || named || wanted(producer.plane))) producers_.push_back(&producer);
     }
   }
 
-  void stage(const std::string& what) {
+  GateReport blank(const std::string& gate, const std::string& subject) const {
+    return started(context_, gate, subject, weights_.name, weights_.shape);
+  }
+
+  /// What comes next and the report that it belongs to.
+  void stage(const std::string& what, GateReport report) {
     started_ = Clock::now();
+    current_ = std::move(report);
     if (on_stage_) on_stage_(weights_.name + ": " + what);
+  }
+
+  /// What `gate` reports; the stage's report, skipped, where the device has no memory for it.
+  template <class Gate>
+  GateReport within_memory(Gate gate) const {
+    try {
+      return gate();
+    } catch (const DeviceOutOfMemory& error) {
+      return skipped(current_, error.what());
+    }
   }
 
   const GateReport& finish(GateReport report) {
@@ -96,10 +149,10 @@ class TensorRun {
   }
 
   bool scales_are_finite() {
-    stage("scales");
+    stage("scales", blank("scales", weights_.format));
     const auto found = weight_format_.first_non_finite(weights_);
     if (!found) return true;
-    GateReport report = started(context_, "scales", weights_.format, weights_.name, weights_.shape);
+    GateReport report = current_;
     report.verdict = Verdict::kFail;
     report.data = "file";
     report.difference.first = fmt::format("row {}, super-block {}", found->line, found->block);
@@ -113,25 +166,24 @@ class TensorRun {
 
   void verify_plane(const ProducerSpec& producer, const RawTensor& f32, Dataset& file) {
     const Contract& contract = *producer.plane;
-    stage("mirror " + contract.name);
+    const std::string subject = subject_of(contract);
+    stage("mirror " + contract.name, blank("mirror", subject));
     const RawTensor& source = contract.role == Role::kWeights ? weights_ : f32;
     PlaneUnderTest plane =
         mirror_gate(context_, producer, weights_.name, source, file.mirror(contract));
     finish(plane.report);
-    stage("readback " + contract.name);
-    finish(readback_gate(context_, plane, weights_.name, file));
+    stage("readback " + contract.name, blank("readback", subject));
+    finish(within_memory([&] { return readback_gate(context_, plane, weights_.name, file); }));
     produced_.emplace_back(&contract, std::move(plane.produced));
   }
 
   void verify_consumers(Dataset& file) {
-    std::vector<std::vector<GateReport>> parts(consumers_.size());
     std::vector<const ConsumerSpec*> runnable;
     for (const ConsumerSpec* consumer : consumers_) {
       if (const std::string why = refusal(*consumer); !why.empty()) {
-        stage("parity " + consumer->name);
-        GateReport report = parity_report(*consumer);
-        report.refused = true;
-        finish(skipped(std::move(report), why));
+        stage("parity " + consumer->name, parity_report(*consumer));
+        current_.refused = true;
+        finish(skipped(current_, why));
       } else {
         runnable.push_back(consumer);
       }
@@ -140,29 +192,43 @@ class TensorRun {
     for (const Lattice& chosen_lattice : lattices(weights_.shape)) {
       Dataset dataset = make_dataset(context_, weights_.shape, chosen_lattice, weight_format_,
                                      activation_format_);
-      for (size_t i = 0; i < runnable.size(); ++i) {
-        stage(fmt::format("lattice of {} {}", chosen_lattice.name, runnable[i]->name));
-        parts[i].push_back(timed(lattice(context_, *runnable[i], dataset)));
+      for (const ConsumerSpec* consumer : runnable) {
+        stage(fmt::format("lattice of {} {}", chosen_lattice.name, consumer->name),
+              parity_report(*consumer));
+        add_part(*consumer, "lattice", [&] { return lattice(context_, *consumer, dataset); });
       }
     }
     Twin twin(context_, file);
-    for (size_t i = 0; i < runnable.size(); ++i) {
-      finish_consumer(*runnable[i], file, twin, parts[i]);
-    }
+    for (const ConsumerSpec* consumer : runnable) finish_consumer(*consumer, file, twin);
   }
 
-  void finish_consumer(const ConsumerSpec& consumer, Dataset& file, Twin& twin,
-                       std::vector<GateReport>& parts) {
-    stage("bound and independence " + consumer.name);
-    const ConsumerRun first = gates::run(context_, consumer, file);
-    GateReport report = parity_report(consumer);
-    report.parts = std::move(parts);
-    report.parts.push_back(timed(bound(context_, consumer, file, first)));
-    report.parts.push_back(timed(independence(context_, consumer, file, twin, first)));
-    if (wants_addresses(report.parts)) {
-      stage("addresses " + consumer.name);
-      report.parts.push_back(timed(addresses(context_, consumer, weights_.name, weights_.shape)));
+  /// Runs a part of the stage's parity.
+  template <class Part>
+  void add_part(const ConsumerSpec& consumer, const char* name, Part part) {
+    GateReport report = within_memory(part);
+    if (report.gate == "parity") report.gate = name;
+    parts_[consumer.name].push_back(timed(std::move(report)));
+  }
+
+  void finish_consumer(const ConsumerSpec& consumer, Dataset& file, Twin& twin) {
+    stage("bound and independence " + consumer.name, parity_report(consumer));
+    std::optional<ConsumerRun> first;
+    add_part(consumer, "bound", [&] {
+      file.ensure_planes(consumer);
+      first = gates::run(context_, consumer, file);
+      return bound(context_, consumer, file, *first);
+    });
+    if (first) {
+      add_part(consumer, "independence",
+               [&] { return independence(context_, consumer, file, twin, *first); });
     }
+    if (wants_addresses(parts_[consumer.name])) {
+      stage("addresses " + consumer.name, parity_report(consumer));
+      add_part(consumer, "addresses",
+               [&] { return addresses(context_, consumer, weights_.name, weights_.shape); });
+    }
+    GateReport report = parity_report(consumer);
+    report.parts = taken_parts(consumer.name);
     for (const GateReport& part : report.parts) report.seconds += part.seconds;
     finish(folded_parity(std::move(report)));
     finish_chain(consumer, file, first);
@@ -184,29 +250,37 @@ class TensorRun {
     return red;
   }
 
-  void finish_chain(const ConsumerSpec& consumer, Dataset& file, const ConsumerRun& first) {
-    stage("chain " + consumer.name);
-    GateReport blank = started(context_, "chain", consumer.name, weights_.name, weights_.shape);
-    blank.repeat = parity_report(consumer).repeat;
+  /// @pre `first` is there when the consumer's parity passed.
+  void finish_chain(const ConsumerSpec& consumer, Dataset& file,
+                    const std::optional<ConsumerRun>& first) {
+    stage("chain " + consumer.name, blank("chain", consumer.name));
+    current_.repeat = parity_report(consumer).repeat;
     if (const std::string red = red_gate(consumer); !red.empty()) {
-      finish(skipped(std::move(blank), red + " is not green"));
+      finish(skipped(current_, red + " is not green"));
       return;
     }
-    Dataset produced(context_, file.text(), weights_, activation_format_,
-                     {file.activations().bytes.begin(), file.activations().bytes.end()});
-    for (const auto& [contract, bytes] : produced_) {
-      produced.store().add(produced.tensor_of(*contract), *contract, weights_.shape, bytes.bytes());
-    }
-    GateReport report = chain(context_, consumer, produced, first);
-    report.repeat = blank.repeat;
+    GateReport report = within_memory([&] { return chain_of(consumer, file, *first); });
+    report.repeat = current_.repeat;
     finish(std::move(report));
   }
 
-  /// The first gate before `consumer`'s chain that did not pass; empty if all did.
+  GateReport chain_of(const ConsumerSpec& consumer, Dataset& file, const ConsumerRun& first) {
+    Dataset produced(context_, file.text(), weights_, activation_format_,
+                     {file.activations().bytes.begin(), file.activations().bytes.end()});
+    for (const auto& [contract, bytes] : produced_) {
+      if (!reads(consumer, *contract)) continue;
+      produced.store().add(produced.tensor_of(*contract), *contract, weights_.shape, bytes.bytes());
+    }
+    return chain(context_, consumer, produced, first);
+  }
+
+  /// The first gate before `consumer`'s chain, its planes' included, that did not pass; empty if
+  /// all did.
   std::string red_gate(const ConsumerSpec& consumer) const {
+    std::vector<std::string> subjects = {consumer.name};
+    for (const FieldUse& use : consumer.reads) subjects.push_back(subject_of(*use.plane));
     for (const GateReport& report : reports_) {
-      const bool of_plane = report.gate == "mirror" || report.gate == "readback";
-      if (!of_plane && report.subject != consumer.name) continue;
+      if (std::find(subjects.begin(), subjects.end(), report.subject) == subjects.end()) continue;
       if (report.verdict != Verdict::kPass) return report.gate + " of " + report.subject;
     }
     return {};
@@ -219,7 +293,7 @@ class TensorRun {
   }
 
   GateReport parity_report(const ConsumerSpec& consumer) const {
-    GateReport report = started(context_, "parity", consumer.name, weights_.name, weights_.shape);
+    GateReport report = blank("parity", consumer.name);
     report.unit = "elements";
     report.repeat = context_.repeat(weights_.name, "--consumer " + consumer.name);
     return report;
@@ -242,6 +316,9 @@ class TensorRun {
   std::vector<const ConsumerSpec*> consumers_;
   std::vector<std::pair<const Contract*, SealedBytes>> produced_;
   std::vector<GateReport> reports_;
+  /// Of each consumer's parity, until it is finished.
+  std::map<std::string, std::vector<GateReport>> parts_;
+  GateReport current_;
   Clock::time_point started_;
 };
 

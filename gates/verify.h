@@ -33,7 +33,9 @@ using OnStage = std::function<void(const std::string&)>;
 ///
 /// Activations are made by hash(seed): (weights.shape.nt, id). Memory: the tensor's planes and
 /// outputs, one lattice at a time. A tensor with a non-finite scale fails gate `scales` and the
-/// rest is skipped. @throws ContractError for a format that is not registered.
+/// rest is skipped. A gate that the device has no memory for is skipped with the reason. Where the
+/// device is lost the gate at work fails with device_lost, and nothing is verified after it: what
+/// was done so far is returned. @throws ContractError for a format that is not registered.
 std::vector<GateReport> verify_tensor(Context& context, const RawTensor& weights,
                                       const Selection& selection, const OnReport& on_report = {},
                                       const OnStage& on_stage = {});

@@ -218,12 +218,12 @@ TEST_F(AbCommand, IsUndecidedInNoiseAndSaysHowManyPairsItWouldTake) {
 TEST_F(AbCommand, AppendsToTheLedgerWhatItMeasured) {
   ASSERT_EQ(mint().status, 0);
   const auto ran = ab({"--bar", "100", "--quads", "20", "--ledger", path("ledger"), "--mechanism",
-                       "asynchronous copies", "--landed"});
+                       "asynchronous copies"});
   expect_a_verdict(ran);
   const auto entries = perf::read_ledger(path("ledger")).entries;
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_EQ(entries[0].mechanism, "asynchronous copies");
-  EXPECT_EQ(entries[0].verdict, perf::LedgerVerdict::kLanded);
+  EXPECT_EQ(entries[0].verdict, perf::LedgerVerdict::kMeasuredOnly);
   EXPECT_THAT(ran.out, HasSubstr("b is " + std::string(perf::text_of(entries[0].comparison))));
   EXPECT_EQ(entries[0].pairs, 40);
   EXPECT_EQ(entries[0].vram_delta_bytes, 0);

@@ -31,6 +31,7 @@ GateReport with_everything() {
   report.notes = {"a note"};
   report.parts = {part};
   report.refused = true;
+  report.device_lost = true;
   return report;
 }
 

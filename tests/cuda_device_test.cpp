@@ -58,6 +58,16 @@ TEST(CudaError, KeepsItsCode) {
   }
 }
 
+TEST(CudaError, IsALostDeviceWhereNoLaterCallCanSucceed) {
+  EXPECT_THAT([] { PLANEGATE_CUDA_CHECK(cudaErrorIllegalAddress); },
+              ThrowsMessage<DeviceLost>(
+                  StartsWith("device lost: cudaErrorIllegalAddress: cudaErrorIllegalAddress: ")));
+  EXPECT_THROW(PLANEGATE_CUDA_CHECK(cudaErrorLaunchFailure), DeviceLost);
+  EXPECT_THROW(PLANEGATE_CUDA_CHECK(cudaErrorECCUncorrectable), DeviceLost);
+  EXPECT_FALSE(loses_device(cudaErrorMemoryAllocation));
+  EXPECT_FALSE(loses_device(cudaErrorInvalidConfiguration));
+}
+
 TEST(CudaCleanup, RecordsTheFirstFailureUntilItIsTaken) {
   static_cast<void>(take_cuda_cleanup_error());
   PLANEGATE_CUDA_RECORD(cudaSuccess);
@@ -143,7 +153,7 @@ TEST_F(CudaDeviceTest, RefusesSizesBelowOne) {
 
 TEST_F(CudaDeviceTest, ReportsMemoryThatDoesNotExistAndWorksOn) {
   EXPECT_THAT([&] { device_->allocate("plane", int64_t{1} << 60); },
-              ThrowsMessage<CudaError>(HasSubstr("cudaErrorMemoryAllocation")));
+              ThrowsMessage<DeviceOutOfMemory>(HasSubstr("cudaErrorMemoryAllocation")));
   EXPECT_NO_THROW(device_->synchronise());
   EXPECT_THAT(content(device_->allocate("plane", 16)), Each(kPoison));
 }

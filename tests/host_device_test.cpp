@@ -115,7 +115,7 @@ TEST(HostDevice, RefusesSizesBelowOne) {
 TEST(HostDevice, ReportsMemoryThatDoesNotExist) {
   HostDevice device;
   EXPECT_THAT([&] { device.allocate("plane", int64_t{1} << 60); },
-              ThrowsMessage<DeviceError>(HasSubstr("(buffer plane, device host)")));
+              ThrowsMessage<DeviceError>(HasSubstr("no memory for plane on host: ")));
 }
 
 TEST(HostDevice, UploadLandsOnlyWhenTheStreamRuns) {

@@ -150,7 +150,7 @@ class FullDevice final : public Device {
   double timed_s(const std::function<void()>&) override { return 0; }
   std::string description() const override { return "full"; }
   DeviceBuffer allocate(std::string name, int64_t size_bytes, std::byte guard_fill) override {
-    if (full) throw DeviceError("no memory for " + name);
+    if (full) throw DeviceOutOfMemory("no memory for " + name);
     return inner.allocate(std::move(name), size_bytes, guard_fill);
   }
   void fill(const DeviceBuffer& to, std::byte value) override { inner.fill(to, value); }
@@ -180,13 +180,17 @@ TEST(PlaneStore, AFailedAllocationLeavesTheStoreAsItWas) {
   const StoredPlane& old = store.add("w", w_exp(), shape, filled(512, 1));
   const DeviceAddress address = old.buffer.address();
   device.full = true;
-  EXPECT_THROW(store.add("v", w_exp(), shape, filled(512, 2)), DeviceError);
-  EXPECT_THROW(store.replace("w", w_exp(), shape, filled(512, 2)), DeviceError);
+  EXPECT_THROW(store.add("v", w_exp(), shape, filled(512, 2)), DeviceOutOfMemory);
+  EXPECT_THROW(store.replace("w", w_exp(), shape, filled(512, 2)), DeviceOutOfMemory);
+  ASSERT_NE(store.why_missing("v", w_exp()), nullptr);
+  EXPECT_EQ(*store.why_missing("v", w_exp()), "no memory for v/w_exp");
+  EXPECT_EQ(store.why_missing("w", w_exp()), nullptr);
   EXPECT_EQ(store.find("v", w_exp()), nullptr);
   EXPECT_EQ(store.find("w", w_exp())->generation, 1u);
   EXPECT_EQ(store.find("w", w_exp())->buffer.address(), address);
   device.full = false;
   EXPECT_EQ(store.add("v", w_exp(), shape, filled(512, 2)).generation, 1u);
+  EXPECT_EQ(store.why_missing("v", w_exp()), nullptr);
   EXPECT_EQ(store.replace("w", w_exp(), shape, filled(512, 2)).generation, 2u);
 }
 

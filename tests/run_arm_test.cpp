@@ -4,6 +4,7 @@
 #include "gates/address_mutations.h"
 #include "gates/judged_arms.h"
 #include "gates/kill_matrix.h"
+#include "tests/failing_device.h"
 
 /// The matrix itself must be able to go red: arms whose expectation is wrong.
 namespace planegate::gates {
@@ -64,6 +65,18 @@ TEST(RunArm, DoesNotRunWhereTheConsumerDoesNot) {
   const ArmResult result = run_arm(without, arm_of(kGood, {}, {}), DeviceKind::kHost);
   EXPECT_EQ(result.outcome, Outcome::kNotRun);
   EXPECT_EQ(result.told, "does not run on host");
+}
+
+TEST(RunArm, ExpectsNothingOfADeviceThatIsLost) {
+  Arm arm = arm_of(kGood, kParityRed, {"device lost"});
+  arm.device = [](DeviceKind, std::string&) {
+    auto device = std::make_unique<test::FailingDevice>();
+    device->calls_until_lost = 20;
+    return device;
+  };
+  const ArmResult result = run_arm(catalog(), arm, DeviceKind::kHost);
+  EXPECT_TRUE(result.device_lost);
+  EXPECT_FALSE(result.as_expected());
 }
 
 TEST(Score, CountsEachOutcome) {

@@ -46,9 +46,9 @@ void require_folder(const std::string& folder) {
 
 /// `OUT/planegate-case-s1-w_exp-cp_async.json`, and how to repeat it. What cannot be kept there is
 /// printed.
-std::string kept(const std::string& folder, uint64_t seed, const fuzz::CaseFile& file,
+std::string kept(const std::string& folder, const std::string& label, const fuzz::CaseFile& file,
                  const Device& device) {
-  std::string name = fmt::format("planegate-case-s{}-{}.json", seed, file.consumer);
+  std::string name = fmt::format("planegate-case-{}-{}.json", label, file.consumer);
   std::replace(name.begin(), name.end(), '/', '-');
   const fs::path path = fs::path(folder) / name;
   const std::string json = fuzz::to_json(file, PLANEGATE_VERSION);
@@ -70,7 +70,21 @@ void report_red(const FuzzArguments& arguments, const fuzz::SoakPlan& plan, Devi
   const fuzz::CaseFile smallest = fuzz::shrunk(plan, device, red);
   fmt::print("smallest: {} {}, part {}: {}\n{}\n", smallest.consumer, fuzz::text(smallest.c),
              smallest.part, smallest.diagnosis,
-             kept(arguments.out, arguments.seed, smallest, device));
+             kept(arguments.out, fmt::format("s{}", arguments.seed), smallest, device));
+}
+
+/// Nothing shrinks on a device that is gone: all cases that were under way are kept as they are.
+void report_lost(const FuzzArguments& arguments, const std::vector<fuzz::CaseFile>& lost,
+                 const Device& device) {
+  fmt::print(
+      "\nred: {}\none of these {} cases, which were under way, is to blame; each needs a "
+      "process of its own:\n",
+      lost.front().diagnosis, lost.size());
+  for (size_t i = 0; i < lost.size(); ++i) {
+    const std::string label = fmt::format("s{}-lost{}", arguments.seed, i + 1);
+    fmt::print("{} {}\n{}\n", lost[i].consumer, fuzz::text(lost[i].c),
+               kept(arguments.out, label, lost[i], device));
+  }
 }
 
 int threads_of(const FuzzArguments& arguments) {
@@ -115,6 +129,10 @@ ExitCode fuzz_cases(const FuzzArguments& arguments) {
   const fuzz::SoakResult result = fuzz::soak(plan);
   progress.clear();
   fmt::print("{}", fuzz::summary(plan, result, where));
+  if (!result.lost.empty()) {
+    report_lost(arguments, result.lost, *device);
+    return kGateFailed;
+  }
   if (result.first_red) {
     report_red(arguments, plan, *device, *result.first_red);
     return kGateFailed;

@@ -35,6 +35,7 @@ Json report_json(const GateReport& report) {
                {"seconds", report.seconds}};
   if (!report.reason.empty()) json["reason"] = report.reason;
   if (report.refused) json["refused"] = true;
+  if (report.device_lost) json["device_lost"] = true;
   if (report.difference.count > 0) json["difference"] = difference_json(report.difference);
   if (!report.diagnosis.empty()) json["diagnosis"] = report.diagnosis;
   if (!report.repeat.empty()) json["repeat"] = report.repeat;

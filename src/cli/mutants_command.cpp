@@ -58,10 +58,22 @@ class Planting {
     work();
     progress_.clear();
     if (error_) std::rethrow_exception(error_);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].result.arm == nullptr) rows_[i].result = unreached(all_[indices_[i]]);
+    }
     return std::move(rows_);
   }
 
  private:
+  gates::ArmResult unreached(const gates::Arm& arm) const {
+    gates::ArmResult result;
+    result.arm = &arm;
+    result.told = "the device was lost before it";
+    result.must_name = arm.words_on(kind_);
+    result.device_lost = true;
+    return result;
+  }
+
   void work() {
     omp_set_num_threads(1);
     gates::IncumbentBench bench(catalog_, kind_, most_terms(kind_));
@@ -69,7 +81,9 @@ class Planting {
       const gates::Arm& arm = all_[indices_[i]];
       try {
         rows_[i].result = gates::run_arm(catalog_, arm, kind_);
-        if (judges_) {
+        const bool lost = rows_[i].result.device_lost;
+        if (lost) next_ = indices_.size();
+        if (judges_ && !lost) {
           rows_[i].judged =
               kind_ == DeviceKind::kCuda ? judged_apart(indices_[i]) : bench.judge(arm);
         }

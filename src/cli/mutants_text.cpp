@@ -111,10 +111,10 @@ std::string mutants_misses(const std::vector<MutantRow>& rows) {
   for (const MutantRow& row : rows) {
     const gates::ArmResult& result = row.result;
     if (result.as_expected()) continue;
-    out += fmt::format("{}  {}\n  verdicts {}, expected {}\n  told: {}\n  must name: {}\n",
-                       text(result.outcome), result.arm->name, result.have.text(),
-                       result.arm->expected.text(), result.told,
-                       fmt::join(result.must_name, " | "));
+    out +=
+        fmt::format("{}  {}\n  verdicts {}, expected {}\n  told: {}\n  must name: {}\n",
+                    text(result.outcome), result.arm->name, result.have.text(),
+                    result.arm->expected.text(), result.told, fmt::join(result.must_name, " | "));
     for (const auto& spellings : result.arm->one_of) {
       out += fmt::format("  and one of: {}\n", fmt::join(spellings, " | "));
     }

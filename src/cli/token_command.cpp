@@ -60,6 +60,7 @@ perf::Sweep swept(const Catalog& catalog, Device& device, const std::string& for
   const fuzz::SoakResult result = fuzz::soak(plan);
   fmt::print("sweep: {} cases, {} red, {} skipped\n", result.histogram.cases(), result.red,
              result.skipped);
+  if (!result.lost.empty()) throw perf::Refused("no token: " + result.lost.front().diagnosis);
   if (result.first_red) {
     throw perf::Refused(fmt::format("no token: the sweep is red: {} {}: {}",
                                     result.first_red->consumer, fuzz::text(result.first_red->c),

@@ -157,6 +157,7 @@ std::vector<GateReport> verify_one(const Catalog& catalog, Device& device, const
     progress.clear();
     print_diagnosis(catalog, of_pass);
     reports.insert(reports.end(), of_pass.begin(), of_pass.end());
+    if (device_lost(reports)) break;
   }
   return reports;
 }
@@ -184,15 +185,20 @@ ExitCode verify(const VerifyArguments& arguments) {
                     arguments.tensor_glob, inventory(model), names_of_verifiable(catalog, model)));
   }
   std::vector<GateReport> reports;
-  for (const ModelTensor* tensor : tensors) {
-    const auto of_tensor = verify_one(catalog, *device, model, arguments, plan, *tensor);
+  size_t done = 0;
+  while (done < tensors.size() && !device_lost(reports)) {
+    const auto of_tensor = verify_one(catalog, *device, model, arguments, plan, *tensors[done++]);
     reports.insert(reports.end(), of_tensor.begin(), of_tensor.end());
   }
   fmt::print("{}\n", report_table(reports));
   if (const std::string notes = notes_of_passes(reports); !notes.empty()) {
     fmt::print("{}\n", notes);
   }
-  fmt::print("{}\n", summary(reports, tensors.size()));
+  fmt::print("{}\n", summary(reports, done));
+  if (done < tensors.size()) {
+    fmt::print("the device was lost: {} of {} tensors were not verified\n", tensors.size() - done,
+               tensors.size());
+  }
   const ExitCode code = plan.exit_code(reports);
   if (json) {
     const std::string out = json_report({arguments.model, device->name(), device->description(),

@@ -160,6 +160,11 @@ std::string text(const GateReport& report) {
   return out;
 }
 
+bool device_lost(const std::vector<GateReport>& reports) {
+  return std::any_of(reports.begin(), reports.end(),
+                     [](const GateReport& report) { return report.device_lost; });
+}
+
 Verdict overall(const std::vector<GateReport>& reports) {
   const auto any = [&](Verdict verdict) {
     return std::any_of(reports.begin(), reports.end(),

@@ -30,8 +30,9 @@ struct GateReport {
   Shape shape{1, 1};
   std::string device;
   Verdict verdict = Verdict::kSkipped;
-  std::string reason;    ///< skipped: why
-  bool refused = false;  ///< skipped because the subject does not take this shape or device
+  std::string reason;        ///< skipped: why
+  bool refused = false;      ///< skipped because the subject does not take this shape or device
+  bool device_lost = false;  ///< fail: the device went during this gate, and the run stopped here
   int64_t compared = 0;
   std::string unit;  ///< `bytes`, `elements`
   std::string data;  ///< which data: `file`, `lattice seed=1`
@@ -56,6 +57,9 @@ struct GateReport {
 
 /// Several lines, the headline first; stable text, pinned by tests/golden.
 std::string text(const GateReport& report);
+
+/// Whether the device went during one of these gates.
+bool device_lost(const std::vector<GateReport>& reports);
 
 /// fail if any failed; else skipped if any was skipped or there is none; else pass.
 Verdict overall(const std::vector<GateReport>& reports);

@@ -43,7 +43,7 @@ std::vector<std::optional<GuardBreach>> CudaDevice::breached_guards(
       check_zones(std::span(zones).subspan(at, count), std::span(results).subspan(at, count));
     }
     synchronise();
-  } catch (const CudaError&) {
+  } catch (const DeviceError&) {
     drop_landings();
     throw;
   }

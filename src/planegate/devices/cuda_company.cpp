@@ -24,7 +24,7 @@ CudaCompany::CudaCompany(int sms) : blocks_(std::max(1, sms / 8)) {
     void* signs = nullptr;
     PLANEGATE_CUDA_CHECK(cudaMallocHost(&signs, sizeof(device_kernels::CompanySigns)));
     signs_ = new (signs) device_kernels::CompanySigns;
-  } catch (const CudaError&) {
+  } catch (const DeviceError&) {
     release();
     throw;
   }

@@ -11,7 +11,7 @@ namespace planegate {
 /// A kernel of no use on a stream of its own, which keeps an eighth of the SMs busy.
 class CudaCompany {
  public:
-  /// @throws CudaError. The device is selected.
+  /// @throws DeviceError. The device is selected.
   explicit CudaCompany(int sms);
   ~CudaCompany();
   CudaCompany(const CudaCompany&) = delete;

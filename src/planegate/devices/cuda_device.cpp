@@ -85,8 +85,33 @@ Span piece(Span whole, int64_t at) {
 CudaError::CudaError(cudaError_t code, const char* call, const char* file, int line)
     : DeviceError(failure_text(code, call, file, line)), code_(code) {}
 
+bool loses_device(cudaError_t code) {
+  switch (code) {
+    case cudaErrorAssert:
+    case cudaErrorContained:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorExternalDevice:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorTensorMemoryLeak:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void detail::check_cuda(cudaError_t code, const char* call, const char* file, int line) {
   if (code == cudaSuccess) return;
+  if (loses_device(code)) throw DeviceLost(failure_text(code, call, file, line));
   const CudaError error(code, call, file, line);
   static_cast<void>(cudaGetLastError());
   throw error;
@@ -167,6 +192,18 @@ void* CudaDevice::take(int64_t bytes) {
   return base;
 }
 
+void* CudaDevice::take_for(const std::string& name, int64_t bytes) {
+  try {
+    return take(bytes);
+  } catch (const CudaError& error) {
+    if (error.code() != cudaErrorMemoryAllocation) throw;
+    const DeviceMemory left = memory().value_or(DeviceMemory{});
+    throw DeviceOutOfMemory(fmt::format("no memory for {} on cuda: {} bytes, {} of {} free ({})",
+                                        name, bytes, left.free_bytes, left.total_bytes,
+                                        error.what()));
+  }
+}
+
 void CudaDevice::release_kept() noexcept {
   if (kept_.empty()) return;
   // The stream does not block: cudaFree alone need not wait for it.
@@ -180,7 +217,8 @@ DeviceBuffer CudaDevice::allocate(std::string name, int64_t size_bytes, std::byt
   require(size_bytes >= 1, "size_bytes", size_bytes, "at least 1");
   require(size_bytes <= int64_t{1} << 61, "size_bytes", size_bytes, "at most 2^61");
   select();
-  auto* const base = static_cast<std::byte*>(take(block_bytes(size_bytes + 2 * kGuardBytes)));
+  auto* const base =
+      static_cast<std::byte*>(take_for(name, block_bytes(size_bytes + 2 * kGuardBytes)));
   const auto address = reinterpret_cast<DeviceAddress>(base + kGuardBytes);
   DeviceBuffer buffer(*this, std::move(name), address, size_bytes, guard_fill);
   live_.emplace(address, size_bytes);
@@ -295,7 +333,7 @@ void CudaDevice::read_back(const DeviceBuffer& from, std::span<std::byte> to) {
   try {
     std::fill(to.begin(), to.end(), kPoison);
     copy_out(from.address(), to);
-  } catch (const CudaError&) {
+  } catch (const DeviceError&) {
     drop_landings();
     throw;
   }
@@ -383,7 +421,7 @@ void CudaDevice::send_gather() {
 void CudaDevice::synchronise() {
   try {
     PLANEGATE_CUDA_CHECK(cudaStreamSynchronize(stream()));
-  } catch (const CudaError&) {
+  } catch (const DeviceError&) {
     drop_landings();
     throw;
   }
@@ -406,7 +444,7 @@ std::unique_ptr<Device> make_cuda_device(std::string& why_not) {
   }
   try {
     return std::make_unique<CudaDevice>();
-  } catch (const CudaError& error) {
+  } catch (const DeviceError& error) {
     why_not = std::string("no CUDA device: ") + error.what();
     return nullptr;
   }

@@ -34,7 +34,11 @@ void check_cuda(cudaError_t code, const char* call, const char* file, int line);
 void record_cuda(cudaError_t code, const char* call, const char* file, int line) noexcept;
 }  // namespace detail
 
-/// Throws CudaError unless the call returned cudaSuccess; clears the runtime's last error.
+/// Whether no call of this process succeeds after `code`: the runtime's documentation says so.
+bool loses_device(cudaError_t code);
+
+/// Unless the call returned cudaSuccess throws DeviceLost for what loses_device(), else CudaError;
+/// clears the runtime's last error.
 #define PLANEGATE_CUDA_CHECK(call) \
   ::planegate::detail::check_cuda((call), #call, __FILE__, __LINE__)
 /// The noexcept twin, for cleanup: records for take_cuda_cleanup_error().
@@ -121,6 +125,8 @@ class CudaDevice : public Device {
   void select() const;
   void require_own(const DeviceBuffer& buffer) const;
   void* take(int64_t bytes);
+  /// take() for a buffer of this name. @throws DeviceOutOfMemory.
+  void* take_for(const std::string& name, int64_t bytes);
   void release_kept() noexcept;
   /// The next chunk of the ring, waited for and landed.
   Chunk& acquire();

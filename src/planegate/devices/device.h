@@ -95,7 +95,7 @@ class Device {
   std::optional<std::string> refusal(const ConsumerSpec& consumer) const;
 
   /// A buffer whose content is poison and whose guard zones hold `guard_fill`.
-  /// @throws ContractError for a size below 1, DeviceError when there is no memory.
+  /// @throws ContractError for a size below 1, DeviceOutOfMemory.
   virtual DeviceBuffer allocate(std::string name, int64_t size_bytes,
                                 std::byte guard_fill = std::byte{0xA5}) = 0;
   /// Sets every byte. In stream order.
@@ -150,6 +150,24 @@ class Device {
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A buffer found no memory; the device itself goes on.
+///
+/// Text: `no memory for blk.0.ffn_up.weight/w_exp on cuda: 80216064 bytes, 1024 of 2048 free
+/// (cudaMalloc: cudaErrorMemoryAllocation: out of memory)`.
+class DeviceOutOfMemory : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+/// The device, or this process's hold on it, is gone: no call on it succeeds any more. Whatever ran
+/// on it last is to blame or was its victim; nothing after it can be verified in this process.
+///
+/// Text: `device lost: ` and the runtime's report.
+class DeviceLost : public DeviceError {
+ public:
+  explicit DeviceLost(const std::string& report) : DeviceError("device lost: " + report) {}
 };
 
 /// The host model: foreign memory, copies that land late, kernels on the host executor.

@@ -115,8 +115,8 @@ DeviceBuffer HostDevice::allocate(std::string name, int64_t size_bytes, std::byt
   const int64_t mapped_bytes = round_up(size_bytes + 2 * kGuardBytes, kPageBytes);
   std::byte* const mapped = map(mapped_bytes);
   if (mapped == nullptr) {
-    throw DeviceError(fmt::format("mmap({} bytes): {} (buffer {}, device host)", mapped_bytes,
-                                  std::strerror(errno), name));
+    throw DeviceOutOfMemory(fmt::format("no memory for {} on host: {} bytes (mmap: {})", name,
+                                        mapped_bytes, std::strerror(errno)));
   }
   auto memory = std::make_unique<Memory>(mapped, mapped_bytes, size_bytes, guard_fill);
   const auto step = static_cast<DeviceAddress>(mapped_bytes) + kSpacingBytes;

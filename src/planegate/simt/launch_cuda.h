@@ -51,7 +51,7 @@ class Binder {
     return GlobalPtr<T>(reinterpret_cast<T*>(buffer.address()));
   }
 
-  /// Appends the kernel to the device's stream. @throws CudaError for a refused launch.
+  /// Appends the kernel to the device's stream. @throws DeviceError for a refused launch.
   template <class Kernel>
   void launch(Grid grid, const typename Kernel::Args& args) {
     const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));

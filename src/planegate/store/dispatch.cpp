@@ -17,9 +17,14 @@ bool same_lines(const Contract& plane, const Shape& a, const Shape& b) {
   return a.range(lines) == b.range(lines) && a.range(Axis::kK) == b.range(Axis::kK);
 }
 
-std::optional<std::string> plane_refusal(const Contract& plane, const StoredPlane* stored,
-                                         const Shape& shape) {
-  if (stored == nullptr) return fmt::format("plane {} is not registered", plane.name);
+std::string absence(const Contract& plane, const std::string* why) {
+  return fmt::format("plane {} is not registered{}", plane.name, why ? ": " + *why : "");
+}
+
+std::optional<std::string> plane_refusal(const Contract& plane, const std::string& tensor,
+                                         const PlaneStore& store, const Shape& shape) {
+  const StoredPlane* const stored = store.find(tensor, plane);
+  if (stored == nullptr) return absence(plane, store.why_missing(tensor, plane));
   if (stored->contract->hash() != plane.hash()) {
     return fmt::format("plane {} is registered with another contract", plane.name);
   }
@@ -58,8 +63,8 @@ std::optional<std::string> refusal(const ConsumerSpec& consumer, const PlaneStor
   if (auto nowhere = device.refusal(consumer)) return nowhere;
   if (const auto broken = consumer.refusal(shape)) return "needs " + *broken;
   for (const FieldUse& use : consumer.reads) {
-    const StoredPlane* stored = store.find(tensor_of(*use.plane, weights, activations), *use.plane);
-    if (auto reason = plane_refusal(*use.plane, stored, shape)) return reason;
+    const std::string& tensor = tensor_of(*use.plane, weights, activations);
+    if (auto reason = plane_refusal(*use.plane, tensor, store, shape)) return reason;
   }
   return std::nullopt;
 }

@@ -30,12 +30,19 @@ const StoredPlane& PlaneStore::add(const std::string& tensor, const Contract& co
   const Key key{tensor, contract.name};
   const std::string name = plane_name(tensor, contract);
   if (planes_.count(key) != 0) throw ContractError("plane", name, "already registered");
-  StoredPlane plane{&contract, shape, uploaded(device_, name, contract, shape, bytes, guard_fill),
-                    0};
+  std::optional<DeviceBuffer> buffer;
+  try {
+    buffer = uploaded(device_, name, contract, shape, bytes, guard_fill);
+  } catch (const DeviceOutOfMemory& error) {
+    missing_[key] = error.what();
+    throw;
+  }
+  StoredPlane plane{&contract, shape, std::move(*buffer), 0};
   uint32_t& generation = generations_[key];
   plane.generation = generation + 1;
   const StoredPlane& stored = planes_.emplace(key, std::move(plane)).first->second;
   ++generation;
+  missing_.erase(key);
   return stored;
 }
 
@@ -60,6 +67,12 @@ void PlaneStore::remove(const std::string& tensor, const Contract& contract) {
 const StoredPlane* PlaneStore::find(const std::string& tensor, const Contract& contract) const {
   const auto found = planes_.find({tensor, contract.name});
   return found == planes_.end() ? nullptr : &found->second;
+}
+
+const std::string* PlaneStore::why_missing(const std::string& tensor,
+                                           const Contract& contract) const {
+  const auto found = missing_.find({tensor, contract.name});
+  return found == missing_.end() ? nullptr : &found->second;
 }
 
 }  // namespace planegate

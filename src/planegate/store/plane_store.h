@@ -34,7 +34,7 @@ class PlaneStore {
   /// Allocates, uploads and registers. The buffer is named `tensor/plane`.
   /// @pre bytes.size() == contract.size_bytes(shape)
   /// @throws ContractError when (tensor, plane) is registered or a size is wrong; nothing is then
-  /// registered or replaced.
+  /// registered or replaced. DeviceOutOfMemory likewise, and why_missing() keeps its text.
   const StoredPlane& add(const std::string& tensor, const Contract& contract, const Shape& shape,
                          std::span<const std::byte> bytes, std::byte guard_fill = std::byte{0xA5});
   /// The same for a name that is registered already, whatever its shape: generation + 1.
@@ -47,6 +47,9 @@ class PlaneStore {
   /// Null when the tensor has no such plane.
   const StoredPlane* find(const std::string& tensor, const Contract& contract) const;
 
+  /// Why the plane is not there although it was to be added; null when nobody tried.
+  const std::string* why_missing(const std::string& tensor, const Contract& contract) const;
+
   Device& device() const { return device_; }
 
  private:
@@ -55,6 +58,7 @@ class PlaneStore {
   Device& device_;
   std::map<Key, StoredPlane> planes_;
   std::map<Key, uint32_t> generations_;
+  std::map<Key, std::string> missing_;
 };
 
 }  // namespace planegate
