@@ -11,7 +11,9 @@
 namespace planegate::simt {
 namespace {
 
+using testing::Each;
 using testing::HasSubstr;
+using testing::IsNan;
 
 enum class Flaw {
   kNone,
@@ -27,6 +29,7 @@ enum class Flaw {
   kMisalignedTile,
   kTileBeyond,
   kOneLaneWaitsForMore,
+  kNoWait,
 };
 
 constexpr int kThreads = 128;
@@ -75,6 +78,7 @@ struct Kernel {
     if (unseen || flaw == Flaw::kOverwrites) tile.store(thread(), Words4{});
     if (unseen) fence_async();
     if (unseen) sync_threads();
+    if (flaw == Flaw::kNoWait) return;
     wgmma_wait<0>();
     if (flaw != Flaw::kNoRelease) wgmma_release(a);
     wgmma_fence();
@@ -120,7 +124,11 @@ TEST(HostExecutorWgmma, MultipliesWhereEverythingIsFenced) {
 TEST(HostExecutorWgmma, HasNoSumBeforeItIsWaitedFor) {
   const Launched launched = launch(Flaw::kReadBeforeWait);
   ASSERT_EQ(launched.error, "");
-  EXPECT_EQ(launched.out, std::vector<float>(kThreads, 0.0f));
+  EXPECT_THAT(launched.out, Each(IsNan()));
+}
+
+TEST(HostExecutorWgmma, FindsProductsThatAreNeverWaitedFor) {
+  expect_fault(Flaw::kNoWait, FaultKind::kWgmmaNotWaited, "ends with 1 wgmma in flight");
 }
 
 TEST(HostExecutorWgmma, FindsATileThatNoFenceShows) {

@@ -28,7 +28,7 @@ std::vector<BadConsumer> half_pipelines() {
       arm("no wgmma_fence", "race/missing-sync", "w_exp/f16+no_wgmma_fence",
           {not_fenced, "with no wgmma_fence since the group before"}),
       arm("products never waited for", "async-copy-not-waited", "w_exp/f16+no_wgmma_wait",
-          {"w_exp: no map: at line 0, k 0 the output is 0"}),
+          {"wgmma not waited for: block (0, 0)", "ends with"}),
       arm("operands released before the wait", "async-copy-not-waited",
           "w_exp/f16+released_too_early",
           {not_fenced, "releases an operand of a wgmma that was not waited for"}),

@@ -32,6 +32,7 @@ void enter_lane() {
 void BlockRun::run_lane() {
   try {
     plan_->body(plan_->context);
+    wgmma_ended();
   } catch (...) {
     error_ = std::current_exception();
   }

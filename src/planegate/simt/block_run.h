@@ -165,6 +165,8 @@ class BlockRun {
   void complete_collective(int warp);
   void perform(Collective kind, int warp);
   void perform_wgmma(int warp);
+  /// A lane's body has returned.
+  void wgmma_ended();
   void multiply_tile(int warp, size_t index);
   void check_tile(const WgmmaOperands& operands, int thread);
   [[noreturn]] void run_lane();

@@ -51,6 +51,8 @@ const char* text(FaultKind kind) {
       return "cp.async not waited for";
     case FaultKind::kNotFenced:
       return "wgmma not fenced";
+    case FaultKind::kWgmmaNotWaited:
+      return "wgmma not waited for";
     case FaultKind::kDivergentBarrier:
       return "divergent barrier";
     case FaultKind::kDivergentCollective:

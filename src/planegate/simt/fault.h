@@ -11,6 +11,7 @@ enum class FaultKind {
   kUninitialisedShared,  ///< shared word read before anything wrote it in this block
   kAsyncNotWaited,       ///< destination of a cp.async touched before it was waited for
   kNotFenced,            ///< wgmma without the fence that shows it registers or shared memory
+  kWgmmaNotWaited,       ///< a lane ended with wgmma in flight
   kDivergentBarrier,     ///< not all threads of a block reach the same barrier
   kDivergentCollective,  ///< not all lanes of a warp reach the same warp operation
   kMisaligned,           ///< access not aligned to its width

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -79,7 +80,15 @@ void BlockRun::wgmma_issued(const WgmmaOperands& operands) {
   if (!queue.fenced) {
     fail(FaultKind::kNotFenced, "issues a wgmma with no wgmma_fence since the group before");
   }
+  // The registers of the sum are in flight until the wait; without `add` they hold nothing before.
+  if (!operands.add) std::fill_n(operands.sum, 64, std::numeric_limits<float>::quiet_NaN());
   queue.pending.push_back({operands, queue.committed});
+}
+
+void BlockRun::wgmma_ended() {
+  const size_t left = wgmma_[static_cast<size_t>(thread())].pending.size();
+  if (left == 0) return;
+  fail(FaultKind::kWgmmaNotWaited, fmt::format("ends with {} wgmma in flight", left));
 }
 
 void BlockRun::wgmma_committed() {
