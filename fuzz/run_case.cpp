@@ -116,11 +116,8 @@ std::vector<GateReport> run_case(const Catalog& catalog, Device& device, const C
       const gates::ConsumerRun first = gates::run(context, *consumer, file, c.knobs.guard);
       report.parts.push_back(gates::bound(context, *consumer, file, first));
       report.parts.push_back(gates::independence(context, *consumer, file, twin, first));
-    } catch (const DeviceLost& lost) {
-      report.verdict = Verdict::kFail;
-      report.device_lost = true;
-      report.diagnosis = lost.what();
-      reports.push_back(std::move(report));
+    } catch (const DeviceLost& loss) {
+      reports.push_back(lost(std::move(report), loss.what()));
       break;
     }
     reports.push_back(folded(std::move(report)));

@@ -139,10 +139,25 @@ ConsumerRuns run_or_throw(Device& device, Runs runs, bool company) {
   return out;
 }
 
-/// Runs `requests` in one batch; whatever else is thrown is the failure of each.
+/// What `work` returns, or `failed` of what it threw. Too little memory and a lost device are no
+/// failure of the consumer: they go on.
+template <class Work, class Failed>
+auto or_failed(Work work, Failed failed) {
+  try {
+    return work();
+  } catch (const DeviceOutOfMemory&) {
+    throw;
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
+/// Runs `setups` in one batch; what is thrown is the failure of each.
 ConsumerRuns run_batch(Context& context, const ConsumerSpec& consumer,
                        std::span<const RunSetup> setups, bool company) {
-  try {
+  const auto work = [&] {
     Runs runs;
     for (const RunSetup& setup : setups) {
       const Dataset& data = *setup.dataset;
@@ -152,13 +167,10 @@ ConsumerRuns run_batch(Context& context, const ConsumerSpec& consumer,
                                            setup.guard_fill));
     }
     return run_or_throw(context.device, std::move(runs), company);
-  } catch (const DeviceOutOfMemory&) {
-    throw;
-  } catch (const DeviceLost&) {
-    throw;
-  } catch (const std::exception& error) {
-    return {std::vector<ConsumerRun>(setups.size(), {{}, error.what()}), true};
-  }
+  };
+  return or_failed(work, [&](const char* why) {
+    return ConsumerRuns{std::vector<ConsumerRun>(setups.size(), {{}, why}), true};
+  });
 }
 
 /// How many runs of this shape are queued together.
@@ -174,19 +186,14 @@ size_t batch_size(const Device& device, const ConsumerSpec& consumer, const Shap
 ConsumerRun run(Context& context, const ConsumerSpec& consumer, const PlaneStore& store,
                 const std::string& weights, const std::string& activations, const Shape& shape,
                 std::byte guard_fill) {
-  try {
+  const auto work = [&] {
     Runs runs;
     runs.push_back(std::make_unique<Run>(context.device, consumer,
                                          request(consumer, store, weights, activations, shape),
                                          guard_fill));
     return std::move(run_or_throw(context.device, std::move(runs), false).runs.front());
-  } catch (const DeviceOutOfMemory&) {
-    throw;
-  } catch (const DeviceLost&) {
-    throw;
-  } catch (const std::exception& error) {
-    return {{}, error.what()};
-  }
+  };
+  return or_failed(work, [](const char* why) { return ConsumerRun{{}, why}; });
 }
 
 ConsumerRun run(Context& context, const ConsumerSpec& consumer, const Dataset& dataset,

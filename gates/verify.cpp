@@ -51,8 +51,8 @@ class TensorRun {
   std::vector<GateReport> run() {
     try {
       if (scales_are_finite()) run_gates();
-    } catch (const DeviceLost& lost) {
-      keep_what_there_is(lost);
+    } catch (const DeviceLost& loss) {
+      keep_what_there_is(loss);
     }
     return std::move(reports_);
   }
@@ -73,12 +73,9 @@ class TensorRun {
   }
 
   /// The gate that was at work failed; what other consumers have of their parity is shown skipped.
-  void keep_what_there_is(const DeviceLost& lost) {
-    GateReport red = std::move(current_);
+  void keep_what_there_is(const DeviceLost& loss) {
+    GateReport red = lost(std::move(current_), loss.what());
     if (red.gate == "parity") red.parts = taken_parts(red.subject);
-    red.verdict = Verdict::kFail;
-    red.device_lost = true;
-    red.diagnosis = lost.what();
     red.notes.push_back("the run stops here: nothing after this gate was verified");
     finish(std::move(red));
     for (const ConsumerSpec* consumer : consumers_) {

@@ -232,26 +232,6 @@ TEST_F(Cli, JsonIsNotWrittenOverFoldersDevicesAndTheModel) {
   EXPECT_EQ(content(model()), before);
 }
 
-TEST_F(Cli, FailingEarlyLeavesAnExistingJsonFileAndNothingElse) {
-  write_text(path("r.json"), "kept");
-  write_text(path("bad.gguf"), "no model");
-  EXPECT_EQ(run({"verify", path("bad.gguf"), "--json", path("r.json")}).status, 3);
-  EXPECT_EQ(run({"verify", path("bad.gguf"), "--plane", "x", "--json", path("r.json")}).status, 2);
-  EXPECT_EQ(run({"verify", f32_model(), "--json", path("r.json")}).status, 4);
-  EXPECT_EQ(content(path("r.json")), "kept");
-  EXPECT_THAT(files(), testing::UnorderedElementsAre("r.json", "bad.gguf", "f32.gguf"));
-}
-
-TEST_F(Cli, JsonFollowsALinkToItsTarget) {
-  write_text(path("r.json"), "old");
-  fs::create_symlink(path("r.json"), path("link.json"));
-  const CommandRun ran =
-      run({"verify", model(), "--plane", "raw", "--nt", "1", "--json", path("link.json")});
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_TRUE(fs::is_symlink(path("link.json")));
-  EXPECT_THAT(content(path("r.json")), HasSubstr("planegate.report/1"));
-}
-
 TEST_F(Cli, VerifySendsEveryTensorThroughAllGates) {
   const CommandRun ran = run({"verify", model(), "--nt", "5", "--device", "host"});
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;

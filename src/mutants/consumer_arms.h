@@ -36,6 +36,14 @@ inline gates::Arm consumer_arm(BadConsumer bad) {
   return arm;
 }
 
+/// The same for a pipeline without one of its waits, fences or barriers: the executor names it. On
+/// a GPU the race need not show, and may then change any value in any part of parity.
+inline BadConsumer racing(BadConsumer bad) {
+  bad.must_name_on_cuda = {"parity FAIL"};
+  bad.may_survive_on_cuda = "a race need not show";
+  return bad;
+}
+
 std::vector<gates::Arm> address_consumer_arms();
 std::vector<gates::Arm> value_consumer_arms();
 std::vector<gates::Arm> shape_consumer_arms();

@@ -4,9 +4,6 @@ namespace planegate::mutants {
 namespace {
 
 const Shape kSmall(3, 512, 2);
-constexpr const char* kRace = "a race need not show";
-/// On a GPU a race changes any value in any part of parity, and differently each time.
-const std::vector<std::string> kAnythingOfParity = {"parity FAIL"};
 
 std::vector<BadConsumer> pipelines() {
   const std::string not_waited = "cp.async not waited for: block (0, 0)";
@@ -14,9 +11,7 @@ std::vector<BadConsumer> pipelines() {
   const std::string race = "race on shared memory: block (0, 0)";
   const auto arm = [](const char* what, const char* bug_class, const char* consumer,
                       std::vector<std::string> must_name) {
-    return BadConsumer{
-        "pipeline",        what, bug_class, "w_exp", consumer, kSmall, std::move(must_name),
-        kAnythingOfParity, kRace};
+    return racing({"pipeline", what, bug_class, "w_exp", consumer, kSmall, std::move(must_name)});
   };
   return {
       arm("cp.async never waited for", "async-copy-not-waited", "w_exp/cp_async+never_waits",

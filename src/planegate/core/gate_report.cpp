@@ -127,6 +127,13 @@ GateReport skipped(GateReport report, std::string reason) {
   return report;
 }
 
+GateReport lost(GateReport report, std::string diagnosis) {
+  report.verdict = Verdict::kFail;
+  report.device_lost = true;
+  report.diagnosis = std::move(diagnosis);
+  return report;
+}
+
 GateReport folded(GateReport report) {
   if (report.parts.empty()) return skipped(std::move(report), kNothingCompared);
   if (const GateReport* failed = first_part(report, Verdict::kFail)) {

@@ -50,6 +50,8 @@ struct GateReport {
 /// Sets pass, fail, or skipped(`nothing was compared`) from `compared` and `difference.count`.
 [[nodiscard]] GateReport judged(GateReport report);
 [[nodiscard]] GateReport skipped(GateReport report, std::string reason);
+/// Fails because the device went during this gate.
+[[nodiscard]] GateReport lost(GateReport report, std::string diagnosis);
 
 /// Folds `parts` into their parent: fails with the first failing part's difference and diagnosis;
 /// skipped if any part was skipped and none failed, or if there is no part.
