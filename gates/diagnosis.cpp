@@ -44,7 +44,7 @@ VariantGroup grouped(std::vector<const ConsumerSpec*> consumers, const Policies&
   return group;
 }
 
-/// `cp.async not waited for`, of a diagnosis that goes on with the place.
+/// `copy not waited for`, of a diagnosis that goes on with the place.
 std::string kind_of(const GateReport& parity) {
   const std::string kind = parity.diagnosis.substr(0, parity.diagnosis.find(':'));
   return kind.empty() ? "unknown" : kind;

@@ -39,13 +39,14 @@ class LatticeDraw {
     return static_cast<int8_t>(negative ? -magnitude : magnitude);
   }
 
-  /// f16 bits of 1, or of +-2^e where the ranges are scaled.
+  /// f16 bits of 1, or of +-2^e where the ranges are scaled, and then of 0 for one in sixteen.
   /// @post exponents of one line lie within `window` of each other and in -24..15.
   uint16_t float_scale(int64_t line, int64_t block) const {
     if (!ranges_.scaled) return f64_to_f16(1.0);
     const int64_t base =
         pick(hash(line, 0, kLineExponent), kF16MinExponent, kF16MaxExponent - ranges_.window);
     const uint64_t drawn = hash(line, block, kFloatScale);
+    if ((drawn >> 1) % 16 == 0) return 0;
     const int exponent = static_cast<int>(base + pick(drawn, 0, ranges_.window));
     return f64_to_f16(std::ldexp((drawn & 1) != 0 ? -1.0 : 1.0, exponent));
   }

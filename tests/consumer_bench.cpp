@@ -37,8 +37,8 @@ const std::vector<Row> kRows = {{3584, 18944, {1, 8, 16, 64, 128, 256, 512, 2048
 std::vector<std::string> consumers_for(int64_t nt) {
   if (nt == 1) return {"padded/decode", "padded/decode+w_dsc", "w_exp/f16"};
   if (nt <= 8) return {"padded/decode", "w_exp/f16"};
-  if (nt <= 512) return {"w_exp/f16", "w_exp/cp_async+w_dsc"};
-  return {"w_exp/f16"};
+  if (nt <= 512) return {"w_exp/f16", "w_exp/f16_wide", "w_exp/cp_async+w_dsc"};
+  return {"w_exp/f16", "w_exp/f16_wide"};
 }
 
 class Bench {

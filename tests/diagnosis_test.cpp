@@ -64,7 +64,7 @@ TEST(Diagnosis, SaysSoWhenNoPolicyIsTheirsAlone) {
 TEST(Diagnosis, GroupsFaultsByTheirKindAndDoesNotCallThemADifference) {
   GateReport wait = parity(Verdict::kFail), race = parity(Verdict::kFail);
   wait.difference.count = race.difference.count = 0;
-  wait.diagnosis = "cp.async not waited for: block (0, 0), thread 3";
+  wait.diagnosis = "copy not waited for: block (0, 0), thread 3";
   race.diagnosis = "race on shared memory: block (0, 0), thread 5";
   const auto groups = diagnose({{&kControl, &kGreen}, {&kA, &wait}, {&kB, &wait}, {&kA, &race}});
   ASSERT_EQ(groups.size(), 2u);

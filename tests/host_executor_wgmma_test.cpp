@@ -64,12 +64,12 @@ struct Kernel {
     const int off = flaw == Flaw::kMisalignedTile ? 8 : flaw == Flaw::kTileBeyond ? 128 : 0;
     const auto read = (tile + off).cast<const Words4>();
     if (flaw != Flaw::kNoWgmmaFence) wgmma_fence();
-    wgmma_m64n128k16_f16(sum, a, read, 0, false);
+    wgmma_m64k16_f16(sum, a, read, 0, false);
     wgmma_commit();
-    if (flaw == Flaw::kFenceBeforeTheOtherGroup) wgmma_m64n128k16_f16(sum, a, read, 1, true);
+    if (flaw == Flaw::kFenceBeforeTheOtherGroup) wgmma_m64k16_f16(sum, a, read, 1, true);
     if (flaw == Flaw::kOneLaneWaitsForMore && thread() == 5) {
       wgmma_fence();
-      wgmma_m64n128k16_f16(sum, a, read, 1, true);
+      wgmma_m64k16_f16(sum, a, read, 1, true);
       wgmma_commit();
     }
     if (flaw == Flaw::kReadBeforeWait) args.out.store(thread(), sum[0]);

@@ -7,30 +7,42 @@ inline namespace PLANEGATE_SIMT_ABI {
 
 using simt::SharedRef;
 
-/// Where GemmF16 reads the activations: scratch memory behind one pointer.
+/// Where GemmF16 reads the activations: scratch memory behind one pointer, in tiles as they lie in
+/// shared memory.
 ///
-/// x: (tokens, id) f16, tokens rounded up to whole tiles. Of each 64 elements element 16t+4j+r lies
-/// at 16j + r/2*8 + 2t + r%2: what one lane multiplies as its share of four k16 steps is then 16
-/// neighbouring weights. A token's values are its activations divided by its scale, a power of two
-/// that brings the largest below 2^15, so that f16 holds what is not 2^-29 times smaller.
+/// x: (tile, step of 64 elements, token of the tile, piece of 8) f16, tokens rounded up to whole
+/// tiles; piece p of token r is at p ^ r % 8. Of a step element 16t+4j+r lies at 16j + r/2*8 + 2t +
+/// r%2: what one lane multiplies as its share of four k16 is then 16 neighbouring weights. A
+/// token's values are its activations divided by its scale, a power of two that brings the largest
+/// below 2^15, so that f16 holds what is not 2^-29 times smaller.
+template <int kTileTokens_>
 struct HalfPlanes {
-  static constexpr int kTileTokens = 128;
+  static constexpr int kTileTokens = kTileTokens_;
+  static constexpr int kStepElems = 64;
 
   static int64_t tiles(const Shape& s) { return (s.nt() + kTileTokens - 1) / kTileTokens; }
   static int64_t x_bytes(const Shape& s) { return tiles(s) * kTileTokens * s.id() * 2; }
   static int64_t scale_bytes(const Shape& s) { return tiles(s) * kTileTokens * 4; }
   static int64_t size_bytes(const Shape& s) { return x_bytes(s) + scale_bytes(s); }
+
+  /// Of 16 bytes, in x.
+  static PLANEGATE_DEVICE int64_t piece_at(int64_t token, int64_t step, int64_t steps, int piece) {
+    const auto of_tile = static_cast<int>(token % kTileTokens);
+    return ((token / kTileTokens * steps + step) * kTileTokens + of_tile) * 8 +
+           (piece ^ of_tile % 8);
+  }
 };
 
 /// Int8 activations to f16 ones, a block a token. Tokens beyond nt become zeros.
-template <class Policies = HalfPolicies>
+template <class Planes_, class Policies = HalfPolicies>
 struct HalfActivations {
+  using Planes = Planes_;
   using ActCodes = typename Policies::ActCodes;
   using ActScales = typename Policies::ActScales;
   using Range = typename Policies::Range;
   static constexpr int kThreads = 256;
   static constexpr int kMinBlocks = 4;
-  static constexpr int kGroupElems = 64;
+  static constexpr int kGroupElems = Planes::kStepElems;
   static constexpr int kWarps = kThreads / simt::kWarpLanes;
 
   struct Shared {
@@ -39,13 +51,13 @@ struct HalfActivations {
   struct Args {
     typename ActCodes::Plane qa8;   // (nt, id)
     typename ActScales::Plane sda;  // (nt, id)
-    GlobalPtr<Words4> x;            // (tokens, id) f16
+    GlobalPtr<Words4> x;            // Planes
     GlobalPtr<float> scale;         // (tokens)
     int64_t id, nt;
   };
 
   static simt::Grid grid(const Shape& shape) {
-    return {HalfPlanes::tiles(shape) * HalfPlanes::kTileTokens, 1};
+    return {Planes::tiles(shape) * Planes::kTileTokens, 1};
   }
 
   static PLANEGATE_DEVICE void run(const Args& args, SharedRef<Shared> shared) {
@@ -135,9 +147,9 @@ struct HalfActivations {
       low.w[t] = simt::float_to_half2(value(0), value(1));
       high.w[t] = simt::float_to_half2(value(2), value(3));
     }
-    const int64_t at = (token * args.id * 2 + static_cast<int64_t>(piece) * 32) / 16;
-    args.x.store(at, low);
-    args.x.store(at + 1, high);
+    const int64_t steps = args.id / kGroupElems;
+    args.x.store(Planes::piece_at(token, piece / 4, steps, piece % 4 * 2), low);
+    args.x.store(Planes::piece_at(token, piece / 4, steps, piece % 4 * 2 + 1), high);
   }
 };
 

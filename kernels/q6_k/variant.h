@@ -127,10 +127,11 @@ struct DecodeVariant {
 };
 
 /// GemmF16 behind the conversion of the activations, before the reduction of split K.
-template <class CodesPolicy, class ScalesPolicy, class Policies = HalfPolicies>
+template <class CodesPolicy, class ScalesPolicy, int kTileTokens, class Policies = HalfPolicies>
 struct HalfVariant {
-  using Convert = HalfActivations<Policies>;
-  using Kernel = GemmF16<CodesPolicy, ScalesPolicy, Policies>;
+  using Planes = HalfPlanes<kTileTokens>;
+  using Convert = HalfActivations<Planes, Policies>;
+  using Kernel = GemmF16<CodesPolicy, ScalesPolicy, kTileTokens, Policies>;
   using Reduce = ReduceSplits<>;
   using Kernels = simt::KernelList<Kernel, Convert, Reduce>;
 
@@ -138,8 +139,8 @@ struct HalfVariant {
     const Shape& shape = request.shape;
     const auto scratch = binder.template pointer<std::byte>(*request.workspace);
     const auto x = scratch.template cast<Words4>();
-    const auto scale = (scratch + HalfPlanes::x_bytes(shape)).template cast<float>();
-    const auto partial = (scratch + HalfPlanes::size_bytes(shape)).template cast<float>();
+    const auto scale = (scratch + Planes::x_bytes(shape)).template cast<float>();
+    const auto partial = (scratch + Planes::size_bytes(shape)).template cast<float>();
     const auto y = binder.template pointer<float>(*request.y);
     const auto splits = static_cast<int>(Kernel::splits(shape));
     binder.template launch<Convert>(
@@ -171,16 +172,20 @@ struct HalfVariant {
     ConsumerSpec consumer = VariantOf<Kernel>::described(std::move(name), rank);
     consumer.reads.push_back({&describe<Qa8>(), {"codes"}});
     consumer.reads.push_back({&describe<Sda>(), {"d"}});
-    consumer.preconditions.push_back({"at most 65535 blocks along tokens (128 a tile)",
-                                      [](const Shape& s) { return Kernel::grid(s).y <= 65535; }});
+    consumer.preconditions.push_back(
+        {"at most 65535 blocks along tokens (" + std::to_string(kTileTokens) + " a tile)",
+         [](const Shape& s) { return Kernel::grid(s).y <= 65535; }});
     consumer.meant_for = [](const Shape& s) { return s.nt() >= Kernel::kFewestTokens; };
-    consumer.policies.push_back({"activation staging", "f16 in scratch memory, cp.async"});
-    consumer.policies.push_back({"arithmetic", "wgmma m64n128k16 f16, scale-add per 256"});
-    consumer.arithmetic = {1, 3, "f16 in tensor cores over 256, then f32 in parts of k"};
+    consumer.policies.push_back({"activation staging", "f16 tiles in scratch memory, bulk copies"});
+    consumer.policies.push_back(
+        {"arithmetic", "wgmma m64n" + std::to_string(kTileTokens) + "k16 f16, rescaled per 256"});
+    consumer.arithmetic = {1, 3, "f16 in tensor cores, rescaled where d changes, in parts of k"};
     // A tensor core may cut where f32 would round: each of 17 additions a step of 16 counts twice.
+    // Rescaling rounds a ratio and a product.
     consumer.arithmetic.additions = [](const Shape& s) {
-      constexpr int64_t kOfBlock = kSuperBlockElems / 16 * 17 * 2;
-      return kOfBlock + s.nsb() + Kernel::splits(s);
+      constexpr int64_t kOfBlock = kSuperBlockElems / 16 * 17 * 2 + 2;
+      const int64_t splits = Kernel::splits(s);
+      return (s.nsb() + splits - 1) / splits * kOfBlock + splits;
     };
     // f16(code * sc) and f16(x): 2^-11 each. Below 2^-14 of 2^15, f16 is spaced evenly.
     consumer.arithmetic.operand_relative = 0x1p-10 + 0x1p-22;
@@ -190,7 +195,7 @@ struct HalfVariant {
     consumer.tile_tokens = Kernel::kTileTokens;
     consumer.workspace_bytes = [](const Shape& s) {
       const int64_t splits = Kernel::splits(s);
-      return HalfPlanes::size_bytes(s) + (splits > 1 ? splits * s.nt() * s.od() * 4 : 0);
+      return Planes::size_bytes(s) + (splits > 1 ? splits * s.nt() * s.od() * 4 : 0);
     };
     return consumer;
   }

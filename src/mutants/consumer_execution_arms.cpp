@@ -6,7 +6,7 @@ namespace {
 const Shape kSmall(3, 512, 2);
 
 std::vector<BadConsumer> pipelines() {
-  const std::string not_waited = "cp.async not waited for: block (0, 0)";
+  const std::string not_waited = "copy not waited for: block (0, 0)";
   const std::string unwritten = "uninitialised shared memory: block (0, 0)";
   const std::string race = "race on shared memory: block (0, 0)";
   const auto arm = [](const char* what, const char* bug_class, const char* consumer,

@@ -8,16 +8,21 @@ const Shape kTwoBlocksAPart(3, 8192, 2);  // of 16 parts
 constexpr const char* kUnseen = "tokens beyond nt are not written";
 
 std::vector<BadConsumer> half_pipelines() {
-  const std::string not_fenced = "wgmma not fenced: block (0, 0)";
+  const std::string not_fenced = "not fenced: block (0, 0)";
   const auto arm = [](const char* what, const char* bug_class, const char* consumer,
                       std::vector<std::string> must_name) {
     return racing({"f16", what, bug_class, "w_exp", consumer, kSmall, std::move(must_name)});
   };
   return {
       arm("one group of copies more may stay in flight", "async-copy-not-waited",
-          "w_exp/f16+wait_one_less", {"cp.async not waited for: block (0, 0)"}),
-      arm("no fence between copies and wgmma", "race/missing-sync", "w_exp/f16+no_fence_async",
-          {not_fenced, "with no fence_async since"}),
+          "w_exp/f16+wait_one_less", {"copy not waited for: block (0, 0)"}),
+      arm("no fence between barriers and bulk copies", "race/missing-sync",
+          "w_exp/f16+no_fence_async", {not_fenced, "with no fence_async since"}),
+      arm("bulk copies not waited for", "async-copy-not-waited", "w_exp/f16+no_phase_wait",
+          {"copy not waited for: block (0, 0)", "the destination of a bulk copy"}),
+      arm("one group of products more may stay in flight", "async-copy-not-waited",
+          "w_exp/f16+one_more_in_flight",
+          {not_fenced, "releases an operand of a wgmma that was not waited for"}),
       arm("no barrier behind the wait", "race/missing-sync", "w_exp/f16+no_barrier",
           {"uninitialised shared memory: block (0, 0)"}),
       arm("no wgmma_fence", "race/missing-sync", "w_exp/f16+no_wgmma_fence",
@@ -31,13 +36,15 @@ std::vector<BadConsumer> half_pipelines() {
           {not_fenced, "operands of earlier ones not released"}),
       arm("scales of the other super-block", "scale-plane-mismatch",
           "w_exp/f16+scales_of_other_block", {"uninitialised shared memory: block (0, 0)"}),
+      arm("scales of the other super-block, wide tile", "scale-plane-mismatch",
+          "w_exp/f16_wide+scales_of_other_block", {"uninitialised shared memory: block (0, 0)"}),
       racing({"f16",
               "one buffer for the scales of both super-blocks",
               "async-copy-not-waited",
               "padded",
               "w_exp/f16+one_scale_buffer",
               kTwoBlocksAPart,
-              {"cp.async not waited for: block (0, 0)"}}),
+              {"copy not waited for: block (0, 0)"}}),
   };
 }
 
@@ -58,6 +65,20 @@ std::vector<BadConsumer> half_values() {
        Shape(70, 256, 1),
        {"access out of bounds", "of y (280 bytes)"},
        {"guard zone of y overwritten"}},
+      {"f16",
+       "sums not rescaled where d changes",
+       "scale-plane-mismatch",
+       "padded",
+       "w_exp/f16+not_rescaled",
+       kTwoBlocksAPart,
+       {"d of padded: sb digit k/512, contract k/256"}},
+      {"f16",
+       "units of a d that is 0",
+       "sign/centering",
+       "padded",
+       "w_exp/f16+units_of_zero",
+       kTwoBlocksAPart,
+       {"every address is the contract's"}},
       {"f16",
        "activations not brought into the range of f16",
        "sign/centering",

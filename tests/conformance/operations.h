@@ -241,13 +241,16 @@ struct BytePermute {
 
 /// Small integers, so that every sum is exact: how a tensor core rounds is no part of the dialect.
 /// The second product adds to the first; both read a tile that all threads wrote.
+template <int kColumns>
 struct Wgmma {
-  static constexpr const char* kName = "wgmma_m64n128k16_f16";
+  static constexpr const char* kName =
+      kColumns == 128 ? "wgmma_m64n128k16_f16" : "wgmma_m64n256k16_f16";
   static constexpr int kThreads = 128;
   static constexpr int kMinBlocks = 1;
-  static constexpr int kTilePieces = 128 * 8;
+  static constexpr int kTilePieces = kColumns * 8;
+  static constexpr int kSums = kColumns / 2;
   static constexpr int64_t kIn = int64_t{kThreads} * 16;
-  static constexpr int64_t kOut = int64_t{kThreads} * 64;
+  static constexpr int64_t kOut = int64_t{kThreads} * kSums;
   struct alignas(1024) Shared {
     Words4 before[64];  // the tile need not be the first
     Words4 tile[kTilePieces];
@@ -263,30 +266,71 @@ struct Wgmma {
     const auto tile = shared.at(&Shared::tile);
     for (int i = 0; i < kTilePieces / kThreads; ++i) {
       Words4 piece;
-      for (uint32_t word = 0; word < 4; ++word) piece.w[word] = small(in.load(i) >> 8 * word);
+      const uint32_t bits = in.load(i % 8) ^ static_cast<uint32_t>(i / 8) * 0x9E3779B9u;
+      for (uint32_t word = 0; word < 4; ++word) piece.w[word] = small(bits >> 8 * word);
       tile.store(i * kThreads + simt::thread(), piece);
     }
     Words4 a[2];
     for (int i = 0; i < 8; ++i) a[i / 4].w[i % 4] = small(in.load(8 + i));
     simt::fence_async();
     simt::sync_threads();
-    float sum[64] = {};
+    float sum[kSums] = {};
     const auto read = tile.template cast<const Words4>();
     simt::wgmma_fence();
-    simt::wgmma_m64n128k16_f16(sum, a[0], read, 1, false);
-    simt::wgmma_m64n128k16_f16(sum, a[1], read, 2, true);
+    simt::wgmma_m64k16_f16(sum, a[0], read, 1, false);
+    simt::wgmma_m64k16_f16(sum, a[1], read, 2, true);
     simt::wgmma_commit();
     simt::wgmma_wait<0>();
     for (const Words4& operand : a) simt::wgmma_release(operand);
-    for (int i = 0; i < 64; ++i) args.out.store(simt::thread() * 64 + i, as_bits(sum[i]));
+    for (int i = 0; i < kSums; ++i) {
+      args.out.store(simt::thread() * kSums + i, as_bits(sum[i]));
+    }
   }
 };
 
-inline Operation wgmma() {
-  return {Wgmma::kName, Wgmma::kIn, Wgmma::kOut,
+/// Two phases of one barrier: a copy of each half of the input, each half read in turn.
+struct BulkCopies {
+  static constexpr const char* kName = "bulk_copies";
+  static constexpr int kThreads = 128;
+  static constexpr int kMinBlocks = 1;
+  static constexpr int kPieces = kThreads;
+  static constexpr int64_t kIn = 2 * kPieces * 4;
+  static constexpr int64_t kOut = kIn;
+  struct alignas(1024) Shared {
+    Words4 to[kPieces];
+    simt::Barrier full[1];
+  };
+  using Args = conformance::Args;
+
+  static PLANEGATE_DEVICE void run(const Args& args, SharedRef<Shared> shared) {
+    const auto full = shared.at(&Shared::full);
+    const auto to = shared.at(&Shared::to);
+    if (simt::thread() == 0) {
+      simt::barrier_init(full, 1);
+      simt::fence_async();
+    }
+    simt::sync_threads();
+    for (int phase = 0; phase < 2; ++phase) {
+      if (simt::thread() == 0) {
+        simt::barrier_arrive_expect(full, kPieces * 16);
+        simt::bulk_copy(to, args.in.template cast<const Words4>() + phase * kPieces, kPieces * 16,
+                        full);
+      }
+      simt::barrier_wait(full, phase);
+      args.out.template cast<Words4>().store(phase * kPieces + simt::thread(),
+                                             to.load(simt::thread()));
+      simt::sync_threads();
+    }
+  }
+};
+
+/// An operation whose kernel brings its own shared memory.
+template <class Operation_>
+Operation whole_block() {
+  return {Operation_::kName, Operation_::kIn, Operation_::kOut,
           [](Device& device, const DeviceBuffer& in, const DeviceBuffer& out) {
             simt::Binder binder(device);
-            binder.launch<Wgmma>(
+            binder.launch<Operation_>(
                 {1, 1}, {binder.pointer<const uint32_t>(in), binder.pointer<uint32_t>(out)});
           }};
 }
@@ -303,11 +347,12 @@ Operation operation() {
 }
 
 inline std::vector<Operation> all_operations() {
-  return {operation<Coordinates>(), operation<HalfToFloat>(), operation<PackBytes>(),
-          operation<Arithmetic>(),  operation<Loads>(),       operation<SharedAccess>(),
-          operation<Shuffles>(),    operation<AsyncCopies>(), operation<Ldmatrix>(),
-          operation<MmaS8>(),       operation<Dp4a>(),        operation<HalfArithmetic>(),
-          operation<BytePermute>(), wgmma()};
+  return {operation<Coordinates>(), operation<HalfToFloat>(),  operation<PackBytes>(),
+          operation<Arithmetic>(),  operation<Loads>(),        operation<SharedAccess>(),
+          operation<Shuffles>(),    operation<AsyncCopies>(),  operation<Ldmatrix>(),
+          operation<MmaS8>(),       operation<Dp4a>(),         operation<HalfArithmetic>(),
+          operation<BytePermute>(), whole_block<BulkCopies>(), whole_block<Wgmma<128>>(),
+          whole_block<Wgmma<256>>()};
 }
 
 }  // namespace PLANEGATE_SIMT_ABI

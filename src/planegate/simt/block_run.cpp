@@ -98,6 +98,8 @@ void BlockRun::prepare(const BlockPlan& plan, int64_t block) {
   shadow_.reset(words, static_cast<size_t>(plan.threads));
   operands_.resize(warps);
   for (WarpOperands& operands : operands_) operands.arrived = 0;
+  barriers_.clear();
+  phase_completed_ = false;
   prepare_lanes();
   order_lanes();
 }
@@ -151,7 +153,10 @@ void BlockRun::run_warp(int warp) {
       &lanes_[static_cast<size_t>(lane_order_[static_cast<size_t>(warp) * kWarpLanes])];
   yield();
   if (error_) std::rethrow_exception(error_);
-  if (operands_[static_cast<size_t>(warp)].arrived != 0) {
+  const auto of_warp = lanes_.begin() + static_cast<std::ptrdiff_t>(warp) * kWarpLanes;
+  const bool may_arrive = std::any_of(of_warp, of_warp + kWarpLanes,
+                                      [](const Lane& lane) { return lane.wait == Wait::kPhase; });
+  if (operands_[static_cast<size_t>(warp)].arrived != 0 && !may_arrive) {
     report_divergence(warp * kWarpLanes, (warp + 1) * kWarpLanes, FaultKind::kDivergentCollective);
   }
 }
@@ -162,6 +167,9 @@ bool BlockRun::release_block() {
   const bool alike = std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
     return lane.wait == first.wait && (lane.wait == Wait::kForever || lane.site == first.site);
   });
+  const bool endless = std::any_of(lanes_.begin(), lanes_.end(),
+                                   [](const Lane& lane) { return lane.wait == Wait::kPhase; });
+  if (endless) report_divergence(0, plan_->threads, FaultKind::kEndlessWait);
   if (!alike) report_divergence(0, plan_->threads, FaultKind::kDivergentBarrier);
   if (first.wait == Wait::kForever) return false;
   for (Lane& lane : lanes_) lane.wait = Wait::kNothing;
@@ -179,7 +187,8 @@ void BlockRun::run(const BlockPlan& plan, int64_t block) {
   } reset;
   do {
     for (const int warp : warp_order_) run_warp(warp);
-  } while (release_block());
+  } while (wake_for_phases() || release_block());
+  check_copies_arrived();
 }
 
 void run_grid(const BlockPlan& plan) {

@@ -36,7 +36,7 @@ struct Site {
 };
 
 /// What a lane waits for.
-enum class Wait : uint8_t { kNothing, kWarp, kBlock, kForever };
+enum class Wait : uint8_t { kNothing, kWarp, kPhase, kBlock, kForever };
 /// Operations in which all lanes of a warp take part.
 enum class Collective : uint8_t { kSyncWarp, kShuffle, kLdmatrix, kMmaS8, kWgmmaWait };
 
@@ -58,9 +58,10 @@ struct alignas(64) WarpOperands {
   int arrived;  ///< lanes that wait for the collective
 };
 
-/// One lane's part of a wgmma m64n128k16: rows of `a` as for mma m16n8k16, `tile` in shared memory.
+/// One lane's part of a wgmma m64nNk16: rows of `a` as for mma m16n8k16, `tile` in shared memory.
 struct WgmmaOperands {
-  float* sum = nullptr;  ///< 64 of the lane's own
+  float* sum = nullptr;  ///< columns / 2 of the lane's own
+  int columns = 0;       ///< N, rows of the tile
   uint32_t a[4] = {};
   const std::byte* tile = nullptr;
   int k = 0;  ///< which 16 of the tile's 64
@@ -119,6 +120,20 @@ class BlockRun {
   void async_committed() { ++async_[static_cast<size_t>(thread())].committed; }
   void async_waited(int groups_left);
 
+  /// mbarrier: phases of so many arrivals, and of the bytes that bulk copies were to bring.
+  void barrier_initialised(std::byte* at, int arrivals);
+  void barrier_arrived(const std::byte* at, int bytes_expected);
+  [[gnu::always_inline]] void barrier_waited(const std::byte* at, int parity, Site site) {
+    while (!phase_passed(at, parity)) {
+      running_->wait = Wait::kPhase;
+      running_->site = site;
+      yield();
+    }
+  }
+  /// The bytes arrive at once, but are nobody's before their phase is waited for.
+  void bulk_issued(std::byte* to, const Region& region, const std::byte* from, int bytes,
+                   const std::byte* barrier);
+
   void fence_async() { shadow_.fence_async(thread()); }
   void wgmma_fenced();
   void wgmma_released();
@@ -143,6 +158,16 @@ class BlockRun {
     std::vector<Pending> pending;
   };
 
+  struct PhaseBarrier {
+    int64_t offset = 0;       ///< in shared memory
+    uint32_t arrivals = 0;    ///< of a phase
+    uint32_t missing = 0;     ///< of the phase that goes on
+    int64_t bytes = 0;        ///< expected and not arrived
+    uint32_t completed = 0;   ///< phases
+    uint32_t copied_for = 0;  ///< phases that will be complete when all its copies are there
+    uint32_t known = 0;       ///< phases that some thread knows complete
+  };
+
   struct Wgmma {
     WgmmaOperands operands;
     uint32_t group = 0;
@@ -160,6 +185,11 @@ class BlockRun {
   void order_lanes();
   void run_warp(int warp);
   bool release_block();
+  bool wake_for_phases();
+  PhaseBarrier& barrier_at(const std::byte* at);
+  bool phase_passed(const std::byte* at, int parity);
+  void complete_phase(PhaseBarrier& barrier);
+  void check_copies_arrived() const;
   Lane* next_ready();
   void yield();
   void complete_collective(int warp);
@@ -190,6 +220,8 @@ class BlockRun {
   std::vector<Lane> lanes_;
   std::vector<AsyncCopies> async_;  ///< of each lane
   std::vector<WgmmaQueue> wgmma_;   ///< of each lane
+  std::vector<PhaseBarrier> barriers_;
+  bool phase_completed_ = false;  ///< since lanes that wait for one were last woken
   std::vector<WarpOperands> operands_;
   std::vector<int> lane_order_;  ///< threads of each warp in running order
   std::vector<int> warp_order_;

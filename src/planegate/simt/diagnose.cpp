@@ -8,6 +8,9 @@
 namespace planegate::simt {
 namespace {
 
+constexpr const char* kOfBulkCopy =
+    ", the destination of a bulk copy whose phase this thread does not know complete";
+
 std::string lane_text(int thread) {
   return fmt::format("thread {} (warp {}, lane {})", thread, thread / kWarpLanes,
                      thread % kWarpLanes);
@@ -48,11 +51,13 @@ const char* text(FaultKind kind) {
     case FaultKind::kUninitialisedShared:
       return "uninitialised shared memory";
     case FaultKind::kAsyncNotWaited:
-      return "cp.async not waited for";
+      return "copy not waited for";
     case FaultKind::kNotFenced:
-      return "wgmma not fenced";
+      return "not fenced";
     case FaultKind::kWgmmaNotWaited:
       return "wgmma not waited for";
+    case FaultKind::kEndlessWait:
+      return "wait without end";
     case FaultKind::kDivergentBarrier:
       return "divergent barrier";
     case FaultKind::kDivergentCollective:
@@ -101,6 +106,7 @@ void BlockRun::report_shared(int64_t offset, int bytes, bool inside, const char*
 
 void BlockRun::report_read(const ShadowWord& word) const {
   const std::string what = fmt::format("reads shared byte {}", shadow_.index(word) * 4);
+  if (word.bulk()) fail(FaultKind::kAsyncNotWaited, what + kOfBulkCopy);
   if (word.pending()) {
     fail(FaultKind::kAsyncNotWaited, fmt::format("{}, the destination of a cp.async of thread {}",
                                                  what, word.writing_thread()));
@@ -114,11 +120,15 @@ void BlockRun::report_read(const ShadowWord& word) const {
 
 void BlockRun::report_write(const ShadowWord& word) const {
   const std::string what = fmt::format("writes shared byte {}", shadow_.index(word) * 4);
+  if (word.bulk() && !shadow_.bulk_arrived(word, thread())) {
+    fail(FaultKind::kAsyncNotWaited, what + kOfBulkCopy);
+  }
   if (word.pending()) {
     fail(FaultKind::kAsyncNotWaited, fmt::format("{}, the destination of a cp.async of thread {}",
                                                  what, word.writing_thread()));
   }
-  const bool by_writer = word.writer != ShadowWord::kNobody && word.writer != thread() &&
+  const bool by_writer = !word.bulk() && word.writer != ShadowWord::kNobody &&
+                         word.writer != thread() &&
                          !shadow_.ordered(word.writer, word.write_tick, thread());
   const std::string who =
       by_writer ? fmt::format("thread {} wrote", word.writer) : reader_text(word.reader) + " read";
@@ -138,6 +148,9 @@ void BlockRun::report_divergence(int first, int last, FaultKind kind) const {
         break;
       case Wait::kBlock:
         groups["wait at the barrier at " + place(lane.site)].push_back(thread);
+        break;
+      case Wait::kPhase:
+        groups["wait for a phase at " + place(lane.site)].push_back(thread);
         break;
       case Wait::kWarp:
         groups[fmt::format("wait at {} at {}", text(lane.kind), place(lane.site))].push_back(

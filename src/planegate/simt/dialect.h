@@ -24,13 +24,21 @@
 ///   half2_add(a, b), half2_mul(a, b)                            two f16, one rounding each
 ///   float_to_half2(low, high)                                   two f16
 ///   byte_permute(a, b, selector)                                byte i: number selector[4i..] of 8
-/// and, for four warps together (on sm_90a), products that go on while the warps do:
-///   fence_async()               own stores to shared memory before it are seen by wgmma
+/// and, on sm_90a, copies and products that go on while the warps do:
+///   Barrier                     counts in phases; its address is a member array of Shared
+///   barrier_init(SharedPtr<Barrier>, arrivals)                  by one thread, then fence_async()
+///   barrier_arrive_expect(barrier, bytes)                       the phase also waits for the bytes
+///   barrier_wait(barrier, parity)                               until that phase is complete
+///   bulk_copy(SharedPtr<Words4>, GlobalPtr<const Words4>, bytes, barrier)
+///                               by one thread; a multiple of 16 bytes, which the phase counts
+///   fence_async()               own stores to shared memory before it are seen by both
 ///   wgmma_fence()               before a group: registers that it uses were written
-///   wgmma_m64n128k16_f16(sum, a, tile, k, add)
-///                               sum = a * tile + (add ? sum : 0) in f32. a: rows of each warp as
-///                               for mma m16n8k16; tile: 128 rows of 64 f16, their 16-byte pieces
-///                               swizzled by row % 8, at a multiple of 1024 bytes; k: which 16
+///   wgmma_m64k16_f16(sum, a, tile, k, add)
+///                               by four warps, 64 rows: sum = a * tile + (add ? sum : 0) in f32.
+///                               sum: 64 a lane for 128 columns, 128 for 256; a: rows of each warp
+///                               as for mma m16n8k16; tile: a row of 64 f16 a column, its 16-byte
+///                               pieces swizzled by row % 8, at a multiple of 1024 bytes; k: which
+///                               16
 ///   wgmma_commit(), wgmma_wait<N>()                             N groups may stay in flight
 ///   wgmma_release(a)            behind the wait: until here nothing may take the registers of a
 /// Source of the operations: PTX ISA 9.0.

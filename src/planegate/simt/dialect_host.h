@@ -221,12 +221,29 @@ inline uint32_t byte_permute(uint32_t a, uint32_t b, uint32_t selector) {
 inline void fence_async() {
   running_block->fence_async();
 }
+inline void barrier_init(SharedPtr<Barrier> barrier, int arrivals) {
+  running_block->barrier_initialised(barrier.at(), arrivals);
+}
+inline void barrier_arrive_expect(SharedPtr<Barrier> barrier, int bytes) {
+  running_block->barrier_arrived(barrier.at(), bytes);
+}
+[[gnu::always_inline]] inline void barrier_wait(SharedPtr<Barrier> barrier, int parity,
+                                                Site site = Site::here()) {
+  running_block->barrier_waited(barrier.at(), parity, site);
+}
+inline void bulk_copy(SharedPtr<Words4> to, GlobalPtr<const Words4> from, int bytes,
+                      SharedPtr<Barrier> barrier) {
+  running_block->bulk_issued(to.at(), *from.region(), from.at(), bytes, barrier.at());
+}
 inline void wgmma_fence() {
   running_block->wgmma_fenced();
 }
-inline void wgmma_m64n128k16_f16(float (&sum)[64], const Words4& a, SharedPtr<const Words4> tile,
-                                 int k, bool add) {
-  WgmmaOperands operands{sum, {}, tile.at(), k, add};
+/// N, from the lane's share of the sum: 64 for 128, 128 for 256.
+template <int kSums>
+void wgmma_m64k16_f16(float (&sum)[kSums], const Words4& a, SharedPtr<const Words4> tile, int k,
+                      bool add) {
+  static_assert(kSums == 64 || kSums == 128);
+  WgmmaOperands operands{sum, 2 * kSums, {}, tile.at(), k, add};
   std::memcpy(operands.a, a.w, sizeof operands.a);
   running_block->wgmma_issued(operands);
 }

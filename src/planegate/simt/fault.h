@@ -9,9 +9,10 @@ namespace planegate::simt {
 enum class FaultKind {
   kRace,                 ///< shared word touched by two lanes with no barrier between
   kUninitialisedShared,  ///< shared word read before anything wrote it in this block
-  kAsyncNotWaited,       ///< destination of a cp.async touched before it was waited for
-  kNotFenced,            ///< wgmma without the fence that shows it registers or shared memory
+  kAsyncNotWaited,       ///< destination of a copy touched before it was waited for, or at the end
+  kNotFenced,            ///< wgmma or bulk copy with no fence that shows it what it uses
   kWgmmaNotWaited,       ///< a lane ended with wgmma in flight
+  kEndlessWait,          ///< a phase that nothing completes is waited for
   kDivergentBarrier,     ///< not all threads of a block reach the same barrier
   kDivergentCollective,  ///< not all lanes of a warp reach the same warp operation
   kMisaligned,           ///< access not aligned to its width

@@ -13,7 +13,8 @@ struct ShadowWord {
   static constexpr uint16_t kNobody = 0xFFFF;
   static constexpr uint16_t kManyWarps = 0xFFFE;
   static constexpr uint16_t kManyOfWarp = 0x8000;  ///< plus the warp's number
-  static constexpr uint16_t kPending = 0x4000;     ///< writer's flag: a cp.async not waited for
+  static constexpr uint16_t kPending = 0x4000;     ///< writer's flag: a copy not waited for
+  static constexpr uint16_t kBulk = 0x8000;        ///< writer's flag: a bulk copy, not a thread
   static constexpr uint16_t kNever = 0xFFFF;       ///< write tick of what no lane may read
 
   uint16_t write_tick = kNever;
@@ -21,7 +22,8 @@ struct ShadowWord {
   uint16_t read_tick = 0;
   uint16_t reader = kNobody;
 
-  bool pending() const { return writer != kNobody && (writer & kPending) != 0; }
+  bool bulk() const { return writer != kNobody && (writer & kBulk) != 0; }
+  bool pending() const { return writer < kBulk && (writer & kPending) != 0; }
   uint16_t writing_thread() const { return writer & static_cast<uint16_t>(~kPending); }
   bool read_is(uint16_t tick, uint16_t by) const { return read_tick == tick && reader == by; }
 };
@@ -30,7 +32,7 @@ struct ShadowWord {
 ///
 /// Ticks count barriers of any kind. Only three ages matter, before the last barrier of the block,
 /// before the last barrier of the toucher's warp, since then: when the ticks run out they are
-/// renumbered by age.
+/// renumbered by age. What bulk copies write is ordered by the phases of their barriers instead.
 class SharedShadow {
  public:
   /// Nothing written, nothing read.
@@ -82,11 +84,21 @@ class SharedShadow {
     }
   }
 
+  /// A bulk copy writes the words: they may be touched by who knows `phases` phases of the barrier
+  /// complete. Barriers are numbered below kMostBarriers.
+  void bulk_begun(size_t first, size_t words, int barrier, uint32_t phases);
+  /// `thread` knows that many phases complete.
+  void phases_passed(int barrier, uint32_t phases, int thread);
+  static constexpr int kMostBarriers = 63;
+  /// Whether `thread` may touch what a bulk copy wrote: it knows, or is ordered behind who does.
+  bool bulk_arrived(const ShadowWord& word, int thread) const;
+
   /// What `thread` wrote so far is seen by asynchronous reads once they are ordered behind it.
   void fence_async(int thread) { fence_tick_[static_cast<size_t>(thread)] = tick_; }
   /// The first of the words whose writer did not fence since, or null. @pre each was written
   const ShadowWord* not_fenced(size_t first, size_t words) const {
     for (size_t i = first; i < first + words; ++i) {
+      if (words_[i].bulk()) continue;
       if (words_[i].write_tick > fence_tick_[words_[i].writing_thread()]) return &words_[i];
     }
     return nullptr;
@@ -101,6 +113,14 @@ class SharedShadow {
   }
 
  private:
+  /// Who knows how many phases of a barrier complete.
+  struct Phases {
+    std::vector<uint32_t> of_thread;
+    uint32_t most = 0;
+    uint16_t first_thread = 0;  ///< that knew `most`
+    uint16_t first_tick = 0;
+  };
+
   bool may_read(const ShadowWord& word, int thread) const;
   bool may_write(const ShadowWord& word, int thread) const;
   void mark_shared_read(ShadowWord& word, int thread) const;
@@ -110,6 +130,7 @@ class SharedShadow {
   std::vector<ShadowWord> words_;
   std::vector<uint16_t> warp_tick_;
   std::vector<uint16_t> fence_tick_;  ///< of each thread's last fence_async(); 0: none
+  std::vector<Phases> phases_;        ///< of each barrier
   uint16_t tick_ = 1;
   uint16_t block_tick_ = 1;
 };

@@ -9,16 +9,15 @@
 #include <planegate/simt/block_run.h>
 #include <planegate/simt/words.h>
 
-/// wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 with A in registers. Its four warps make 16
+/// wgmma.mma_async.sync.aligned.m64nNk16.f32.f16.f16 with A in registers. Its four warps make 16
 /// rows each and share nothing but the tile: each is run by itself, when it is waited for.
 namespace planegate::simt {
 namespace {
 
 constexpr int kRows = 16;
-constexpr int kColumns = 128;
+constexpr int kMostColumns = 256;
 constexpr int kElems = 16;
 constexpr int kTileRowBytes = 128;
-constexpr int kTileBytes = kColumns * kTileRowBytes;
 constexpr int kSwizzleBytes = 1024;
 
 /// Every f16 as f32.
@@ -39,10 +38,10 @@ int piece_byte(int row, int piece) {
 /// Columns of the tile that are not all zero, widened: element-major.
 struct Columns {
   std::vector<int> index;
-  std::array<std::array<double, kColumns>, kElems> of;
+  std::array<std::array<double, kMostColumns>, kElems> of;
 
-  Columns(const std::byte* tile, int k, bool all) {
-    for (int column = 0; column < kColumns; ++column) {
+  Columns(const std::byte* tile, int columns, int k, bool all) {
+    for (int column = 0; column < columns; ++column) {
       uint16_t halves[kElems];
       std::memcpy(halves, tile + piece_byte(column, 2 * k), 16);
       std::memcpy(halves + 8, tile + piece_byte(column, 2 * k + 1), 16);
@@ -81,7 +80,8 @@ void BlockRun::wgmma_issued(const WgmmaOperands& operands) {
     fail(FaultKind::kNotFenced, "issues a wgmma with no wgmma_fence since the group before");
   }
   // The registers of the sum are in flight until the wait; without `add` they hold nothing before.
-  if (!operands.add) std::fill_n(operands.sum, 64, std::numeric_limits<float>::quiet_NaN());
+  if (!operands.add)
+    std::fill_n(operands.sum, operands.columns / 2, std::numeric_limits<float>::quiet_NaN());
   queue.pending.push_back({operands, queue.committed});
 }
 
@@ -99,11 +99,12 @@ void BlockRun::wgmma_committed() {
 
 void BlockRun::check_tile(const WgmmaOperands& operands, int thread) {
   const int64_t offset = operands.tile - shared_.data();
-  const bool inside = offset >= 0 && offset + kTileBytes <= plan_->shared_bytes;
+  const int tile_bytes = operands.columns * kTileRowBytes;
+  const bool inside = offset >= 0 && offset + tile_bytes <= plan_->shared_bytes;
   if (!inside || offset % kSwizzleBytes != 0) {
-    report_shared(offset, kTileBytes, inside, "multiplies");
+    report_shared(offset, tile_bytes, inside, "multiplies");
   }
-  for (int row = 0; row < kColumns; ++row) {
+  for (int row = 0; row < operands.columns; ++row) {
     for (int piece = 2 * operands.k; piece < 2 * operands.k + 2; ++piece) {
       const size_t first = shadow_index(operands.tile + piece_byte(row, piece));
       if (const ShadowWord* bad = shadow_.read(first, 4, thread)) report_read(*bad);
@@ -136,11 +137,12 @@ void BlockRun::multiply_tile(int warp, size_t index) {
     }
   }
   if (!reference.add) {
-    for (size_t lane = 0; lane < kWarpLanes; ++lane) std::fill_n(of_lane(lane).sum, 64, 0.0f);
+    for (size_t lane = 0; lane < kWarpLanes; ++lane)
+      std::fill_n(of_lane(lane).sum, reference.columns / 2, 0.0f);
   }
-  const Columns columns(reference.tile, reference.k, !finite);
+  const Columns columns(reference.tile, reference.columns, reference.k, !finite);
   for (size_t row = 0; row < kRows; ++row) {
-    std::array<double, kColumns> dots = {};
+    std::array<double, kMostColumns> dots = {};
     for (size_t k = 0; k < kElems; ++k) {
       for (size_t c = 0; c < columns.index.size(); ++c) dots[c] += a[row][k] * columns.of[k][c];
     }
@@ -162,7 +164,8 @@ void BlockRun::perform_wgmma(int warp) {
   for (size_t lane = first; lane < first + kWarpLanes; ++lane) {
     const auto same = [](const Wgmma& a, const Wgmma& b) {
       return a.group == b.group && a.operands.tile == b.operands.tile &&
-             a.operands.k == b.operands.k && a.operands.add == b.operands.add;
+             a.operands.columns == b.operands.columns && a.operands.k == b.operands.k &&
+             a.operands.add == b.operands.add;
     };
     const auto& pending = wgmma_[lane].pending;
     if (!std::equal(pending.begin(), pending.end(), reference.pending.begin(),

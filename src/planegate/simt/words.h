@@ -14,6 +14,11 @@ struct alignas(16) Words4 {
   uint32_t w[4];
 };
 
+/// An mbarrier in shared memory. Opaque.
+struct alignas(8) Barrier {
+  uint64_t state;
+};
+
 /// The A fragment of m16n8k16 s8: rows g and g+8, elements 4t..4t+3.
 struct FragmentA {
   uint32_t row_g, row_g8;
