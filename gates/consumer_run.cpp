@@ -35,13 +35,6 @@ std::string wrong_stamp(const ConsumerSpec& consumer, const BoundPlane& codes,
   return {};
 }
 
-std::string breach_text(const DeviceBuffer& buffer, const GuardBreach& breach) {
-  return fmt::format("guard zone of {} overwritten at byte {} (size {}): holds {:02x}, was {:02x}",
-                     buffer.name(), breach.offset_bytes, buffer.size_bytes(),
-                     static_cast<unsigned>(breach.value),
-                     static_cast<unsigned>(buffer.guard_fill()));
-}
-
 int64_t workspace_bytes(const ConsumerSpec& consumer, const Shape& shape) {
   return consumer.workspace_bytes == nullptr ? 0 : consumer.workspace_bytes(shape);
 }
@@ -182,6 +175,13 @@ size_t batch_size(const Device& device, const ConsumerSpec& consumer, const Shap
 }
 
 }  // namespace
+
+std::string breach_text(const DeviceBuffer& buffer, const GuardBreach& breach) {
+  return fmt::format("guard zone of {} overwritten at byte {} (size {}): holds {:02x}, was {:02x}",
+                     buffer.name(), breach.offset_bytes, buffer.size_bytes(),
+                     static_cast<unsigned>(breach.value),
+                     static_cast<unsigned>(buffer.guard_fill()));
+}
 
 ConsumerRun run(Context& context, const ConsumerSpec& consumer, const PlaneStore& store,
                 const std::string& weights, const std::string& activations, const Shape& shape,

@@ -29,6 +29,9 @@ ConsumerRun run(Context& context, const ConsumerSpec& consumer, const PlaneStore
                 const std::string& weights, const std::string& activations, const Shape& shape,
                 std::byte guard_fill = kGuardFill);
 
+/// `guard zone of y overwritten at byte 288 (size 280): holds 00, was a5`
+std::string breach_text(const DeviceBuffer& buffer, const GuardBreach& breach);
+
 /// One of several runs.
 struct RunSetup {
   const Dataset* dataset = nullptr;

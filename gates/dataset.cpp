@@ -61,11 +61,15 @@ SealedBytes Dataset::mirror(const Contract& plane) const {
 
 void Dataset::ensure_planes(const ConsumerSpec& consumer, std::byte guard_fill) {
   for (const FieldUse& use : consumer.reads) {
-    const std::string& tensor = tensor_of(*use.plane);
-    if (store_.find(tensor, *use.plane) != nullptr) continue;
-    store_.add(tensor, *use.plane, shape(), mirror(*use.plane).bytes(), guard_fill);
+    (void)ensure_plane(*use.plane, guard_fill);
   }
   context_.device.synchronise();
+}
+
+const StoredPlane& Dataset::ensure_plane(const Contract& plane, std::byte guard_fill) {
+  const std::string& tensor = tensor_of(plane);
+  if (const StoredPlane* stored = store_.find(tensor, plane)) return *stored;
+  return store_.add(tensor, plane, shape(), mirror(plane).bytes(), guard_fill);
 }
 
 const oracle::Reference& Dataset::reference(const Arithmetic& arithmetic) {

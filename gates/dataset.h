@@ -46,6 +46,8 @@ class Dataset {
   SealedBytes mirror(const Contract& plane) const;
   /// Uploads the mirror of every plane of `consumer` that is not registered yet.
   void ensure_planes(const ConsumerSpec& consumer, std::byte guard_fill = std::byte{0xA5});
+  /// The plane's registration; its mirror is uploaded first where there is none.
+  const StoredPlane& ensure_plane(const Contract& plane, std::byte guard_fill = std::byte{0xA5});
   /// Y* and bounds for `arithmetic`, computed once.
   const oracle::Reference& reference(const Arithmetic& arithmetic);
   /// Y* alone, computed once: it does not depend on how a consumer rounds.

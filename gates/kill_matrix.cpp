@@ -67,8 +67,8 @@ class Judge {
     bool ours = true;
     if (report.gate == "mirror" && of_plane) {
       have_.mirror = report.verdict;
-    } else if (report.gate == "readback" && of_plane) {
-      have_.readback = report.verdict;
+    } else if ((report.gate == "readback" || report.gate == "made") && of_plane) {
+      if (have_.readback == Verdict::kPass) have_.readback = report.verdict;
     } else if (report.gate == "parity" && of_consumer) {
       have_.parity = report.verdict;
     } else if (report.gate == "chain" && of_consumer) {

@@ -17,7 +17,7 @@ namespace planegate::gates {
 /// What the gates of one plane and one consumer said.
 struct Verdicts {
   Verdict mirror = Verdict::kPass;
-  Verdict readback = Verdict::kPass;
+  Verdict readback = Verdict::kPass;  ///< of the plane that was uploaded and of one made there
   Verdict parity = Verdict::kPass;
   Verdict chain = Verdict::kPass;
   std::optional<Verdict> dispatch = {};  ///< nullopt: not asked

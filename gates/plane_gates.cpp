@@ -5,6 +5,7 @@
 #include <planegate/core/errors.h>
 
 #include "gates/compare.h"
+#include "gates/consumer_run.h"
 
 namespace planegate::gates {
 namespace {
@@ -16,6 +17,14 @@ GateReport started_plane(const Context& context, const char* gate, const Contrac
   report.data = "file";
   report.repeat = context.repeat(tensor, "--plane " + contract.name);
   return report;
+}
+
+/// Of what the buffer holds, read back, from the mirror.
+Difference difference(Device& device, const DeviceBuffer& buffer, const Contract& contract,
+                      const Shape& shape, std::span<const std::byte> mirror) {
+  ByteComparison comparison(contract, shape, mirror);
+  device.scan(buffer, [&](std::span<const std::byte> piece) { comparison.add(piece); });
+  return comparison.finish();
 }
 
 }  // namespace
@@ -58,16 +67,11 @@ GateReport readback_gate(const Context& context, const PlaneUnderTest& plane,
   const Shape& shape = file.shape();
   GateReport report = started_plane(context, "readback", contract, tensor, shape);
   if (context.device.kind() == DeviceKind::kHost) report.device = "host (model)";
-  const auto same = [&](const StoredPlane& stored) {
-    ByteComparison comparison(contract, shape, plane.mirror.bytes());
-    context.device.scan(stored.buffer,
-                        [&](std::span<const std::byte> piece) { comparison.add(piece); });
-    return comparison.finish();
-  };
   const StoredPlane& stored =
       file.store().add(file.tensor_of(contract), contract, shape, plane.trusted());
   report.compared = stored.buffer.size_bytes();
-  report.difference = same(stored);
+  report.difference =
+      difference(context.device, stored.buffer, contract, shape, plane.mirror.bytes());
   if (report.difference.count > 0) {
     report.diagnosis =
         "the device buffer differs from the mirror: the upload, the copy back or "
@@ -77,6 +81,43 @@ GateReport readback_gate(const Context& context, const PlaneUnderTest& plane,
   }
   if (plane.report.verdict != Verdict::kPass) {
     report.notes.push_back("mirror failed: the mirror's bytes were uploaded instead");
+  }
+  return judged(std::move(report));
+}
+
+GateReport made_gate(const Context& context, const DeviceProducerSpec& producer,
+                     const std::string& tensor, std::span<const std::byte> mirror, Dataset& file) {
+  const Contract& contract = *producer.plane;
+  const Shape& shape = file.shape();
+  GateReport report = started_plane(context, "made", contract, tensor, shape);
+  report.data = "made on the device: " + producer.name;
+  const StoredPlane& source = file.ensure_plane(*producer.source);
+  const DeviceBuffer made = context.device.allocate(
+      fmt::format("{}/{} made", tensor, contract.name), contract.size_bytes(shape));
+  report.compared = made.size_bytes();
+  try {
+    (*producer.on(context.device.kind()))(
+        context.device, {shape, source.bound(), {&contract, &made, kFirstGeneration}});
+    report.difference = difference(context.device, made, contract, shape, mirror);
+    for (const DeviceBuffer* buffer : {&made, &source.buffer}) {
+      if (const auto breach = context.device.breached_guard(*buffer)) {
+        report.diagnosis = breach_text(*buffer, *breach);
+      }
+    }
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const DeviceOutOfMemory&) {
+    throw;
+  } catch (const std::exception& error) {
+    report.diagnosis = error.what();
+  }
+  if (!report.diagnosis.empty()) {
+    report.verdict = Verdict::kFail;
+    return report;
+  }
+  if (report.difference.count > 0) {
+    report.diagnosis = fmt::format("{} made other bytes than the definition of {} gives",
+                                   producer.name, contract.name);
   }
   return judged(std::move(report));
 }

@@ -32,4 +32,11 @@ struct PlaneUnderTest {
 [[nodiscard]] GateReport readback_gate(const Context& context, const PlaneUnderTest& plane,
                                        const std::string& tensor, Dataset& file);
 
+/// Made gate: runs `producer` on the device, on the plane of `file` that it reads, and compares
+/// every byte of what it made with `mirror`, read back through pinned memory. Guard zones, too.
+/// @pre the device has the producer
+[[nodiscard]] GateReport made_gate(const Context& context, const DeviceProducerSpec& producer,
+                                   const std::string& tensor, std::span<const std::byte> mirror,
+                                   Dataset& file);
+
 }  // namespace planegate::gates

@@ -171,6 +171,12 @@ class TensorRun {
     finish(plane.report);
     stage("readback " + contract.name, blank("readback", subject));
     finish(within_memory([&] { return readback_gate(context_, plane, weights_.name, file); }));
+    for (const DeviceProducerSpec& maker : context_.catalog.device_producers()) {
+      if (maker.plane != &contract || maker.on(context_.device.kind()) == nullptr) continue;
+      stage("made " + contract.name, blank("made", subject));
+      finish(within_memory(
+          [&] { return made_gate(context_, maker, weights_.name, plane.mirror.bytes(), file); }));
+    }
     produced_.emplace_back(&contract, std::move(plane.produced));
   }
 

@@ -11,9 +11,11 @@
 
 #include "catalog/catalog.h"
 #include "gates/compare.h"
+#include "gates/plane_gates.h"
 
 /// What uploads and the readback gate cost beside the bare pinned copy of the same bytes: the w_exp
-/// planes of a 7B model's q6_K tensors. Medians of one run; exit status 1 where a byte differs.
+/// planes of a 7B model's q6_K tensors. What the device's own producers take beside a copy within
+/// the device. Medians of one run; exit status 1 where a byte differs.
 namespace planegate {
 namespace {
 
@@ -91,6 +93,59 @@ double median_s(const std::function<void()>& work) {
   return seconds[kRuns / 2];
 }
 
+/// The largest tensor of the model, its blocks up, its planes made there. False where one is wrong.
+bool make_planes_there(Device& device) {
+  constexpr int kLaunches = 20;
+  const Shape shape(152064, 3584);
+  const Catalog& catalog = shipped_catalog();
+  const FormatOracle& format = *catalog.format("q6_K");
+  std::vector<std::byte> weights(static_cast<size_t>(format.size_bytes(shape)));
+  format.sample(shape, 1, weights);
+  gates::Context context{catalog, device, 1};
+  const std::vector<float> x(static_cast<size_t>(shape.id()), 1.0f);
+  gates::Dataset file(
+      context, "sample", {"w", "q6_K", shape, weights}, catalog.activations(),
+      catalog.activations().quantise({"x", "f32", shape, std::as_bytes(std::span(x))}));
+  const auto seconds_of = [&](const std::function<void()>& launch) {
+    const auto all = [&] {
+      for (int i = 0; i < kLaunches; ++i) launch();
+    };
+    all();
+    std::vector<double> seconds;
+    for (int i = 0; i < kRuns; ++i) seconds.push_back(device.timed_s(all) / kLaunches);
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[kRuns / 2];
+  };
+  const DeviceBuffer& raw = file.ensure_plane(*catalog.producer("raw")->plane).buffer;
+  const DeviceBuffer copy = device.allocate("copy", raw.size_bytes());
+  auto& cuda = dynamic_cast<CudaDevice&>(device);
+  const double copied = seconds_of([&] {
+    PLANEGATE_CUDA_CHECK(cudaMemcpyAsync(
+        reinterpret_cast<void*>(copy.address()), reinterpret_cast<const void*>(raw.address()),
+        static_cast<size_t>(raw.size_bytes()), cudaMemcpyDeviceToDevice, cuda.stream()));
+  });
+  const double copy_rate = 2 * static_cast<double>(raw.size_bytes()) / copied;
+  fmt::print("{:<28} {:7.3f} ms  {:6.0f} GB/s\n", "copy within the device", copied * 1e3,
+             copy_rate * 1e-9);
+  bool right = true;
+  for (const DeviceProducerSpec& maker : catalog.device_producers()) {
+    const SealedBytes mirror = file.mirror(*maker.plane);
+    const GateReport report = gates::made_gate(context, maker, "w", mirror.bytes(), file);
+    right = right && report.verdict == Verdict::kPass;
+    const DeviceBuffer made = device.allocate("made", maker.plane->size_bytes(shape));
+    const MakeRequest request{
+        shape, {maker.source, &raw, kFirstGeneration}, {maker.plane, &made, kFirstGeneration}};
+    const double seconds = seconds_of([&] { (*maker.on(DeviceKind::kCuda))(device, request); });
+    const auto blocks = static_cast<double>(shape.od() * shape.nsb());
+    // Of a super-block w_dsc needs sc and d alone.
+    const double read = (maker.plane->name == "w_dsc" ? 18 : 210) * blocks;
+    const double rate = (read + static_cast<double>(made.size_bytes())) / seconds;
+    fmt::print("{:<28} {:7.3f} ms  {:6.0f} GB/s  {:.2f} of the copy  made gate {}\n", maker.name,
+               seconds * 1e3, rate * 1e-9, rate / copy_rate, text(report.verdict));
+  }
+  return right;
+}
+
 int run() {
   CudaDevice device;
   BareCopy bare;
@@ -131,7 +186,7 @@ int run() {
   line("bare copy to the host", bare_out, bare_out);
   line("readback gate, compared", readback, bare_out);
   fmt::print("{} bytes differ\n", differing);
-  return differing == 0 ? 0 : 1;
+  return make_planes_there(device) && differing == 0 ? 0 : 1;
 }
 
 }  // namespace

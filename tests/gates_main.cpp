@@ -61,6 +61,11 @@ std::vector<Row> rows() {
         all.push_back({gate, plane.format + "/" + plane.name, format, {{plane.name}, {}}, device});
       }
     }
+    for (const DeviceProducerSpec& maker : catalog.device_producers()) {
+      const Contract& plane = *maker.plane;
+      all.push_back(
+          {"made", plane.format + "/" + plane.name, plane.format, {{plane.name}, {}}, device});
+    }
     for (const ConsumerSpec& consumer : catalog.consumers()) {
       gates::Selection selection{{}, {consumer.name}};
       all.push_back({"parity", consumer.name, consumer.format, selection, device});

@@ -151,10 +151,7 @@ struct Expand16 {
     const Words4 high = plane.template at<Qh>(row, k).template cast<const Words4>().load();
     const int low_shift = plane.template shift<Ql>(row, k);
     const int high_shift = plane.template shift<Qh>(row, k);
-    Words4 codes = joined(low, low_shift, high, high_shift);
-    PLANEGATE_UNROLL
-    for (int i = 0; i < 4; ++i) codes.w[i] = centred(codes.w[i]);
-    return codes;
+    return centred(joined(low, low_shift, high, high_shift));
   }
 
   /// Sixteen codes 0..63.
@@ -169,10 +166,13 @@ struct Expand16 {
     return codes;
   }
 
- private:
-  /// Four codes 0..63, less 32 each, without borrows between them.
-  static PLANEGATE_DEVICE uint32_t centred(uint32_t codes) {
-    return ((codes | 0x80808080u) - 0x20202020u) ^ 0x80808080u;
+  /// Codes 0..63, less 32 each, without borrows between them.
+  static PLANEGATE_DEVICE Words4 centred(Words4 codes) {
+    PLANEGATE_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      codes.w[i] = ((codes.w[i] | 0x80808080u) - 0x20202020u) ^ 0x80808080u;
+    }
+    return codes;
   }
 };
 

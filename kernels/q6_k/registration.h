@@ -35,4 +35,14 @@ std::vector<ConsumerSpec> consumers(List list, std::vector<LaunchFn> (*cuda)(),
   return all;
 }
 
+/// The same for a list of makers.
+template <class List>
+std::vector<DeviceProducerSpec> makers(List list, std::vector<MakeFn> (*cuda)()) {
+  std::vector<DeviceProducerSpec> all = described(list);
+  if (cuda == nullptr) return all;
+  const std::vector<MakeFn> makes = cuda();
+  for (size_t i = 0; i < all.size(); ++i) all[i].makes.emplace_back(DeviceKind::kCuda, makes[i]);
+  return all;
+}
+
 }  // namespace planegate::kernels::q6_k

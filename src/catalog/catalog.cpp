@@ -4,6 +4,7 @@
 #include <planegate/producers/q8_act/producers.h>
 
 #include "kernels/q6_k/consumers.h"
+#include "kernels/q6_k/makers.h"
 #include "oracle/q6_k/q6_k.h"
 #include "oracle/q8_act/q8_act.h"
 
@@ -15,6 +16,7 @@ Catalog shipped() {
   producers::q6_k::register_producers(catalog);
   oracle::q6_k::register_oracle(catalog);
   kernels::q6_k::register_consumers(catalog);
+  kernels::q6_k::register_makers(catalog);
   producers::q8_act::register_producers(catalog);
   oracle::q8_act::register_oracle(catalog);
   return catalog;

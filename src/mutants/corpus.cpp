@@ -4,7 +4,8 @@ namespace planegate::mutants {
 
 std::vector<gates::Arm> all_arms() {
   std::vector<gates::Arm> all;
-  for (auto* arms : {producer_arms, upload_arms, consumer_arms, dispatch_arms, address_arms}) {
+  for (auto* arms : {producer_arms, upload_arms, maker_arms, consumer_arms, dispatch_arms,
+                     address_arms}) {
     for (gates::Arm& arm : arms()) all.push_back(std::move(arm));
   }
   return all;

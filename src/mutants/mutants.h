@@ -12,6 +12,8 @@ namespace planegate::mutants {
 std::vector<gates::Arm> producer_arms();
 /// Uploads and registrations that go wrong: partial, stale, shifted, under another name.
 std::vector<gates::Arm> upload_arms();
+/// Producers that run on the device: strides, centring, tails, waits.
+std::vector<gates::Arm> maker_arms();
 /// Consumers with exactly one policy replaced: addresses, tails, decoding, pipelines, split K.
 std::vector<gates::Arm> consumer_arms();
 /// Right kernels that are chosen, bound or labelled wrongly; a mirror that shares a mistake.

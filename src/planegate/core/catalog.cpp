@@ -17,6 +17,7 @@ const T* find_by(const std::vector<T>& all, Key key, std::string_view wanted) {
 const auto kPlaneName = [](const auto& spec) { return std::string_view(spec.plane->name); };
 const auto kFormatName = [](const FormatOracle& o) { return std::string_view(o.format); };
 const auto kConsumerName = [](const ConsumerSpec& c) { return std::string_view(c.name); };
+const auto kMakerName = [](const DeviceProducerSpec& p) { return std::string_view(p.name); };
 
 template <class T, class Key>
 void add_unique(std::vector<T>& all, T spec, Key key, const char* what) {
@@ -64,6 +65,10 @@ void Catalog::add(ConsumerSpec consumer) {
   add_unique(consumers_, std::move(consumer), kConsumerName, "consumer");
 }
 
+void Catalog::add(DeviceProducerSpec producer) {
+  add_unique(device_producers_, std::move(producer), kMakerName, "device producer");
+}
+
 void Catalog::replace(ProducerSpec producer) {
   replace_by(producers_, std::move(producer), kPlaneName, "producer of plane");
 }
@@ -75,6 +80,9 @@ void Catalog::replace(FormatOracle oracle) {
 }
 void Catalog::replace(ConsumerSpec consumer) {
   replace_by(consumers_, std::move(consumer), kConsumerName, "consumer");
+}
+void Catalog::replace(DeviceProducerSpec producer) {
+  replace_by(device_producers_, std::move(producer), kMakerName, "device producer");
 }
 
 std::vector<const Contract*> Catalog::planes() const {

@@ -18,6 +18,7 @@ class Catalog {
   void add(MirrorSpec mirror);
   void add(FormatOracle oracle);
   void add(ConsumerSpec consumer);
+  void add(DeviceProducerSpec producer);
 
   /// Puts a spec in the place of the registered one of the same name: a fault planted, a consumer
   /// tuned. @throws ContractError when there is none.
@@ -25,9 +26,11 @@ class Catalog {
   void replace(MirrorSpec mirror);
   void replace(FormatOracle oracle);
   void replace(ConsumerSpec consumer);
+  void replace(DeviceProducerSpec producer);
 
   const std::vector<ProducerSpec>& producers() const { return producers_; }
   const std::vector<ConsumerSpec>& consumers() const { return consumers_; }
+  const std::vector<DeviceProducerSpec>& device_producers() const { return device_producers_; }
   const std::vector<FormatOracle>& formats() const { return formats_; }
 
   /// The planes that have a producer, in order of registration.
@@ -48,6 +51,7 @@ class Catalog {
   std::vector<MirrorSpec> mirrors_;
   std::vector<FormatOracle> formats_;
   std::vector<ConsumerSpec> consumers_;
+  std::vector<DeviceProducerSpec> device_producers_;
 };
 
 /// Up to three of `names`, nearest to `wanted` by edit distance.

@@ -22,6 +22,12 @@ const DeviceLaunch* ConsumerSpec::on(DeviceKind device) const {
   return found == launches.end() ? nullptr : &*found;
 }
 
+const MakeFn* DeviceProducerSpec::on(DeviceKind device) const {
+  const auto found = std::find_if(makes.begin(), makes.end(),
+                                  [&](const auto& make) { return make.first == device; });
+  return found == makes.end() ? nullptr : &found->second;
+}
+
 LaunchFn ConsumerSpec::launch_on(DeviceKind device) const {
   const DeviceLaunch* found = on(device);
   return found == nullptr ? nullptr : found->launch;

@@ -52,7 +52,7 @@ struct MirrorSpec {
 struct LatticeRanges {
   int64_t code = 1;     ///< largest |code|, cut at the format's own range
   int64_t scale = 1;    ///< largest |scale|, at least 1; ignored by formats without integer scales
-  bool scaled = false;  ///< false: d = 1. true: d = +-2^e, e over all f16 powers of two
+  bool scaled = false;  ///< false: d = 1. true: d = +-2^e, e over all of f16, or 0
   int window = 0;       ///< scaled: exponents of one line lie within `window` of each other
 };
 
@@ -130,6 +130,15 @@ struct LaunchRequest {
 
 using LaunchFn = std::function<void(Device&, const LaunchRequest&)>;
 
+/// One run of a transform on the device: every byte of plane `made` is to be written.
+struct MakeRequest {
+  Shape shape;
+  BoundPlane source;
+  BoundPlane made;
+};
+
+using MakeFn = std::function<void(Device&, const MakeRequest&)>;
+
 /// A condition on the shape without which a consumer refuses to run.
 struct Precondition {
   std::string requirement;  ///< `id a multiple of 256`
@@ -187,6 +196,17 @@ struct DeviceLaunch {
   std::vector<KernelEntry> kernels = {};  ///< empty where the device has no compiler of its own
   /// The only one that has what the kernels use: `sm_90a`; empty: any that the build has code for.
   std::string architecture = {};
+};
+
+/// A transform under test that runs on the device: plane `source` -> plane `plane`.
+struct DeviceProducerSpec {
+  std::string name;  ///< `w_exp from raw`
+  const Contract* source = nullptr;
+  const Contract* plane = nullptr;
+  std::vector<std::pair<DeviceKind, MakeFn>> makes;
+
+  /// Null where it was not built for such devices.
+  const MakeFn* on(DeviceKind device) const;
 };
 
 /// A kernel variant under test.

@@ -13,7 +13,6 @@ namespace planegate::detail {
 
 /// The first byte of `zone` (not empty) that is not `fill`; `zone` starts at `offset_bytes` of its
 /// buffer.
-/// buffer.
 inline std::optional<GuardBreach> first_breach(std::span<const std::byte> zone, std::byte fill,
                                                int64_t offset_bytes) {
   const bool alike = std::memcmp(zone.data(), zone.data() + 1, zone.size() - 1) == 0;

@@ -29,6 +29,19 @@ const BoundPlane& requested(const LaunchRequest& request) {
   throw ContractError("planes", contract.name, "a plane of this contract in the request");
 }
 
+/// @throws ContractError when `plane` is not of exactly this contract, or its buffer not of its
+/// size.
+template <class ContractTag>
+void require_contract(const char* name, const BoundPlane& plane, const Shape& shape) {
+  const Contract& contract = describe<ContractTag>();
+  if (plane.contract->name != contract.name || plane.contract->hash() != contract.hash()) {
+    throw ContractError(name, plane.contract->name, "a plane of contract " + contract.name);
+  }
+  require(plane.buffer->size_bytes() == contract.size_bytes(shape), name,
+          plane.buffer->size_bytes(),
+          std::to_string(contract.size_bytes(shape)) + " bytes at this shape");
+}
+
 /// The front door: a plane read through its own contract.
 template <class ContractTag>
 PlanePtr<ContractTag> bind_plane(const LaunchRequest& request, Binder& binder) {
@@ -42,6 +55,21 @@ template <class OtherTag, class ContractTag>
 PlanePtr<OtherTag> misbind_plane(const LaunchRequest& request, Binder& binder) {
   const BoundPlane& plane = requested<ContractTag>(request);
   return {binder.pointer<const std::byte>(*plane.buffer), request.shape};
+}
+
+/// The source of a transform, written under `ContractTag`; a known-bad one reads it as `AsTag`.
+/// @throws ContractError when it is a plane of another contract.
+template <class ContractTag, class AsTag = ContractTag>
+PlanePtr<AsTag> bind_source(const MakeRequest& request, Binder& binder) {
+  require_contract<ContractTag>("source", request.source, request.shape);
+  return {binder.pointer<const std::byte>(*request.source.buffer), request.shape};
+}
+
+/// The plane that a transform makes. @throws ContractError likewise.
+template <class ContractTag>
+PlanePtr<ContractTag, std::byte> bind_made(const MakeRequest& request, Binder& binder) {
+  require_contract<ContractTag>("made", request.made, request.shape);
+  return {binder.pointer<std::byte>(*request.made.buffer), request.shape};
 }
 
 /// What every block of a launch stamps; `block` is filled in by the block.

@@ -44,18 +44,23 @@ struct FieldIndex {
 /// A plane in device memory, reachable through its own contract alone.
 ///
 /// No arithmetic and no raw access: an address comes from a field of `Contract`, so that another
-/// layout's expression does not compile.
-template <class ContractTag>
+/// layout's expression does not compile. `Byte` without const: a plane that a kernel makes.
+template <class ContractTag, class Byte = const std::byte>
 class PlanePtr {
  public:
   PlanePtr() = default;
-  PlanePtr(GlobalPtr<const std::byte> base, const Shape& shape)
+  PlanePtr(GlobalPtr<Byte> base, const Shape& shape)
       : base_(base), index_(make_index(typename ContractTag::Fields{}, shape)) {}
 
   /// The byte in which the value of line `line`, element `k` starts.
   template <class FieldTag>
-  PLANEGATE_DEVICE GlobalPtr<const std::byte> at(int64_t line, int64_t k) const {
-    return base_ + index<FieldTag>()(line, k) / 8;
+  PLANEGATE_DEVICE GlobalPtr<Byte> at(int64_t line, int64_t k) const {
+    return base_ + offset_bytes<FieldTag>(line, k);
+  }
+  /// Where that byte lies in the plane, for what was copied as it lies there.
+  template <class FieldTag>
+  PLANEGATE_DEVICE int64_t offset_bytes(int64_t line, int64_t k) const {
+    return index<FieldTag>()(line, k) / 8;
   }
   /// How far above that byte's lowest bit it starts.
   template <class FieldTag>
@@ -69,7 +74,7 @@ class PlanePtr {
     static_assert(width == 32 || width == 16 || width <= 8,
                   "a field is 16 or 32 bits or lies in one byte");
     const int64_t at = index<FieldTag>()(line, k);
-    const GlobalPtr<const std::byte> byte = base_ + at / 8;
+    const GlobalPtr<Byte> byte = base_ + at / 8;
     if constexpr (width == 32) {
       return byte.template cast<const uint32_t>().load();
     } else if constexpr (width == 16) {
@@ -106,7 +111,7 @@ class PlanePtr {
     for (int i = 0; i < F::kField.layout.n_modes; ++i) index.stride_bits[i] = bound.stride_bits[i];
   }
 
-  GlobalPtr<const std::byte> base_;
+  GlobalPtr<Byte> base_;
   AllIndices index_;
 };
 
