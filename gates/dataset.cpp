@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -39,12 +40,12 @@ Dataset::Dataset(Context& context, std::string text, const RawTensor& weights,
 }
 
 Dataset::Dataset(Context& context, std::string text, const Shape& shape,
-                 const FormatOracle& weight_format, std::vector<std::byte> weights,
-                 const FormatOracle& activation_format, std::vector<std::byte> activations)
+                 const FormatOracle& weight_format, SealedBytes weights,
+                 const FormatOracle& activation_format, SealedBytes activations)
     : context_(context),
       text_(std::move(text)),
-      own_weights_(SealedBytes::copy_of(weights)),
-      own_activations_(SealedBytes::copy_of(activations)),
+      own_weights_(std::move(weights)),
+      own_activations_(std::move(activations)),
       weight_format_(&weight_format),
       activation_format_(&activation_format),
       weights_{text_, weight_format.format, shape, own_weights_.bytes()},
@@ -52,10 +53,15 @@ Dataset::Dataset(Context& context, std::string text, const Shape& shape,
       store_(context.device) {}
 
 SealedBytes Dataset::mirror(const Contract& plane) const {
+  SealedBytes bytes = unsealed_mirror(plane);
+  bytes.seal();
+  return bytes;
+}
+
+SealedBytes Dataset::unsealed_mirror(const Contract& plane) const {
   SealedBytes bytes(plane.size_bytes(shape()));
   const bool of_weights = plane.role == Role::kWeights;
   context_.catalog.mirror(plane).write(of_weights ? weights_ : activations_, bytes.writable());
-  bytes.seal();
   return bytes;
 }
 
@@ -72,20 +78,35 @@ const StoredPlane& Dataset::ensure_plane(const Contract& plane, std::byte guard_
   return store_.add(tensor, plane, shape(), mirror(plane).bytes(), guard_fill);
 }
 
-const oracle::Reference& Dataset::reference(const Arithmetic& arithmetic) {
+const oracle::Terms& Dataset::terms(int64_t exact_elems) {
+  const auto known = terms_.find(exact_elems);
+  if (known != terms_.end()) return known->second;
+  return terms_
+      .emplace(exact_elems, oracle::add_up(*weight_format_, weights_, *activation_format_,
+                                           activations_, exact_elems))
+      .first->second;
+}
+
+Expected Dataset::reference(const Arithmetic& arithmetic) {
+  const oracle::Terms& sums = terms(arithmetic.exact_elems);
   const int64_t additions = arithmetic.additions_at(shape());
-  const bool known = reference_ && reference_of_.exact_elems == arithmetic.exact_elems &&
-                     reference_of_.roundings_per_term == arithmetic.roundings_per_term &&
-                     reference_of_.operand_relative == arithmetic.operand_relative &&
-                     reference_of_.activation_floor == arithmetic.activation_floor &&
-                     reference_additions_ == additions;
+  const bool known = bound_ && bound_of_.exact_elems == arithmetic.exact_elems &&
+                     bound_of_.roundings_per_term == arithmetic.roundings_per_term &&
+                     bound_of_.operand_relative == arithmetic.operand_relative &&
+                     bound_of_.activation_floor == arithmetic.activation_floor &&
+                     bound_additions_ == additions;
   if (!known) {
-    reference_ =
-        oracle::gemm(*weight_format_, weights_, *activation_format_, activations_, arithmetic);
-    reference_of_ = arithmetic;
-    reference_additions_ = additions;
+    bound_ = oracle::bounds_of(sums, *weight_format_, weights_, *activation_format_, activations_,
+                               arithmetic);
+    bound_of_ = arithmetic;
+    bound_additions_ = additions;
   }
-  return *reference_;
+  return {sums.y, *bound_, sums.magnitude};
+}
+
+std::span<const double> Dataset::exact_y() {
+  if (!terms_.empty()) return terms_.begin()->second.y;
+  return terms(std::gcd(weight_format_->scale_elems, activation_format_->scale_elems)).y;
 }
 
 bool Dataset::exact() {
@@ -144,9 +165,15 @@ std::vector<Lattice> lattices(const Shape& shape) {
 Dataset make_dataset(Context& context, const Shape& shape, const Lattice& lattice,
                      const FormatOracle& weight_format, const FormatOracle& activation_format) {
   const uint64_t seed = payload(context.seed, fnv1a(lattice.name));
+  const auto drawn = [&](const FormatOracle& format, const LatticeRanges& ranges) {
+    SealedBytes bytes(format.size_bytes(shape));
+    format.lattice(shape, seed, ranges, bytes.writable());
+    bytes.seal();
+    return bytes;
+  };
   return Dataset(context, fmt::format("lattice of {}, seed {}", lattice.name, context.seed), shape,
-                 weight_format, weight_format.lattice(shape, seed, lattice.weights),
-                 activation_format, activation_format.lattice(shape, seed, lattice.activations));
+                 weight_format, drawn(weight_format, lattice.weights), activation_format,
+                 drawn(activation_format, lattice.activations));
 }
 
 }  // namespace planegate::gates

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,13 @@
 #include "oracle/gemm.h"
 
 namespace planegate::gates {
+
+/// What a consumer's output is held against: (nt, od) row-major, sealed.
+struct Expected {
+  const SealedArray<double>& y;
+  const SealedArray<double>& bound;
+  const SealedArray<double>& magnitude;  ///< sum of |terms|
+};
 
 /// Inputs of a GEMM with their planes on the device and Y* beside them.
 ///
@@ -26,8 +34,7 @@ class Dataset {
           const FormatOracle& activation_format, std::vector<std::byte> activations);
   /// The same with weights of its own.
   Dataset(Context& context, std::string text, const Shape& shape, const FormatOracle& weight_format,
-          std::vector<std::byte> weights, const FormatOracle& activation_format,
-          std::vector<std::byte> activations);
+          SealedBytes weights, const FormatOracle& activation_format, SealedBytes activations);
 
   Dataset(Dataset&&) = default;
 
@@ -44,20 +51,23 @@ class Dataset {
 
   /// The mirror of a plane, computed from this dataset's raw tensors.
   SealedBytes mirror(const Contract& plane) const;
+  /// The same before it is sealed, for who edits it.
+  SealedBytes unsealed_mirror(const Contract& plane) const;
   /// Uploads the mirror of every plane of `consumer` that is not registered yet.
   void ensure_planes(const ConsumerSpec& consumer, std::byte guard_fill = std::byte{0xA5});
   /// The plane's registration; its mirror is uploaded first where there is none.
   const StoredPlane& ensure_plane(const Contract& plane, std::byte guard_fill = std::byte{0xA5});
-  /// Y* and bounds for `arithmetic`, computed once.
-  const oracle::Reference& reference(const Arithmetic& arithmetic);
+  /// Y* and bounds for `arithmetic`; the sums are computed once for all that share exact_elems,
+  /// the bounds are kept until others are asked for.
+  Expected reference(const Arithmetic& arithmetic);
   /// Y* alone, computed once: it does not depend on how a consumer rounds.
-  std::span<const double> exact_y(const Arithmetic& arithmetic) {
-    return reference_ ? reference_->y : reference(arithmetic).y;
-  }
+  std::span<const double> exact_y();
   /// Whether every f32 partial sum over these inputs is exact (lattices must be).
   bool exact();
 
  private:
+  const oracle::Terms& terms(int64_t exact_elems);
+
   Context& context_;
   std::string text_;
   SealedBytes own_weights_, own_activations_;
@@ -65,9 +75,10 @@ class Dataset {
   const FormatOracle* activation_format_;
   RawTensor weights_, activations_;
   PlaneStore store_;
-  std::optional<oracle::Reference> reference_;
-  Arithmetic reference_of_;
-  int64_t reference_additions_ = 0;
+  std::map<int64_t, oracle::Terms> terms_;  ///< by exact_elems
+  std::optional<SealedArray<double>> bound_;
+  Arithmetic bound_of_;
+  int64_t bound_additions_ = 0;
   std::optional<bool> exact_;
 };
 

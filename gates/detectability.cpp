@@ -165,7 +165,8 @@ class Planting {
     const std::vector<float> x = sample_activations(shape_, context_.seed);
     const RawTensor f32{"x", "f32", shape_, std::as_bytes(std::span(x))};
     return Dataset(context_, fmt::format("sample, seed {}", context_.seed), shape_, weights_,
-                   std::move(weights), activations_, activations_.quantise(f32));
+                   SealedBytes::copy_of(weights), activations_,
+                   SealedBytes::copy_of(activations_.quantise(f32)));
   }
 
   /// Judges the consumer on `dataset` without a fault and then with each; calls `seen` for those

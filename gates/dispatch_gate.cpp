@@ -45,7 +45,7 @@ GateReport dispatch_gate(Context& context, Dataset& file, const PlaneSwitches& s
     report.difference = compare_bits(shape, control.y, chosen.y);
     report.notes.push_back("bit-identical to " + control_arm.name);
   } else {
-    const oracle::Reference& reference = file.reference(choice.consumer->arithmetic);
+    const Expected reference = file.reference(choice.consumer->arithmetic);
     report.difference = compare_elements(shape, reference.y, reference.bound, chosen.y);
     report.notes.push_back("other arithmetic than " + control_arm.name + ": within the bound");
   }

@@ -40,7 +40,7 @@ class LineWalk {
     for (int i = 0; i < layout_.n_modes; ++i) {
       const Mode& mode = layout_.modes[i];
       if (mode.axis == Axis::kK) {
-        k_modes_[static_cast<size_t>(n_k_modes_++)] = i;
+        if (!within_a_byte(i)) k_modes_[static_cast<size_t>(n_k_modes_++)] = i;
         continue;
       }
       const int64_t digit = line / mode.div;
@@ -51,6 +51,13 @@ class LineWalk {
   void mark() { descend(n_k_modes_ - 1, 0, line_bits_); }
 
  private:
+  /// All digits of the mode lie in the byte of the first.
+  bool within_a_byte(int i) const {
+    const Mode& mode = layout_.modes[i];
+    return !mode.outermost() && mode.extent.factor * bound_.stride_bits[i] <= kBitsPerByte &&
+           layout_.base_bits % kBitsPerByte == 0;
+  }
+
   void descend(int at, int64_t k, int64_t offset_bits) {
     if (at < 0) return mark_value(offset_bits / kBitsPerByte);
     const int i = k_modes_[static_cast<size_t>(at)];

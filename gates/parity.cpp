@@ -44,7 +44,7 @@ GateReport compared(GateReport report, const ConsumerRun& result, Difference dif
 Difference repeated(const ConsumerSpec& consumer, Dataset& dataset, const ConsumerRun& first,
                     const ConsumerRun& again) {
   if (consumer.deterministic) return compare_bits(dataset.shape(), first.y, again.y);
-  const oracle::Reference& reference = dataset.reference(consumer.arithmetic);
+  const Expected reference = dataset.reference(consumer.arithmetic);
   return compare_elements(dataset.shape(), reference.y, reference.bound, again.y);
 }
 
@@ -117,7 +117,7 @@ GateReport lattice(Context& context, const ConsumerSpec& consumer, Dataset& data
   dataset.ensure_planes(consumer, guard_fill);
   const ConsumerRun result = run(context, consumer, dataset, guard_fill);
   if (!result.failure.empty()) return failed(std::move(report), result.failure);
-  const std::span<const double> y_star = dataset.exact_y(consumer.arithmetic);
+  const std::span<const double> y_star = dataset.exact_y();
   return compared(
       std::move(report), result, compare_elements(dataset.shape(), y_star, {}, result.y),
       "the planes hold the mirrors' bytes and all sums are exact: the consumer reads other bytes "
@@ -128,7 +128,7 @@ GateReport bound(Context& context, const ConsumerSpec& consumer, Dataset& file,
                  const ConsumerRun& first) {
   GateReport report = started_part(context, "bound", consumer, file);
   if (!first.failure.empty()) return failed(std::move(report), first.failure);
-  const oracle::Reference& reference = file.reference(consumer.arithmetic);
+  const Expected reference = file.reference(consumer.arithmetic);
   report.notes.push_back("bound guards real scales; a single wrong code can hide below it");
   return compared(std::move(report), first,
                   compare_elements(file.shape(), reference.y, reference.bound, first.y),
@@ -148,10 +148,9 @@ void Twin::ensure_planes(const ConsumerSpec& consumer) {
     const Contract& plane = *use.plane;
     const std::string& tensor = dataset_.tensor_of(plane);
     if (dataset_.store().find(tensor, plane) != nullptr) continue;
-    const SealedBytes mirror = dataset_.mirror(plane);
-    std::vector<std::byte> bytes(mirror.bytes().begin(), mirror.bytes().end());
-    fill_pads(plane, dataset_.shape(), pad_fill_, bytes);
-    dataset_.store().add(tensor, plane, dataset_.shape(), bytes, guard_fill_);
+    SealedBytes bytes = dataset_.unsealed_mirror(plane);
+    fill_pads(plane, dataset_.shape(), pad_fill_, bytes.writable());
+    dataset_.store().add(tensor, plane, dataset_.shape(), bytes.bytes(), guard_fill_);
   }
   context_.device.synchronise();
 }

@@ -37,8 +37,8 @@ PlaneUnderTest mirror_gate(const Context& context, const ProducerSpec& producer,
   GateReport report = started_plane(context, "mirror", contract, tensor, source.shape);
   // What a producer leaves unwritten must not look right by chance.
   plane.produced = SealedBytes(std::ssize(plane.mirror.bytes()));
+  plane.produced.fill(kPoison);
   const std::span<std::byte> produced = plane.produced.writable();
-  std::fill(produced.begin(), produced.end(), std::byte{0xDB});
   try {
     producer.write(source, produced);
   } catch (const DeviceLost&) {
@@ -116,8 +116,9 @@ GateReport made_gate(const Context& context, const DeviceProducerSpec& producer,
     return report;
   }
   if (report.difference.count > 0) {
-    report.diagnosis = fmt::format("{} made other bytes than the definition of {} gives",
-                                   producer.name, contract.name);
+    report.diagnosis = fmt::format(
+        "{} made other bytes than the definition of {} gives, or the mirror is wrong itself",
+        producer.name, contract.name);
   }
   return judged(std::move(report));
 }

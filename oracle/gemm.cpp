@@ -60,13 +60,18 @@ class Panel {
   Panel(const FormatOracle& format, const RawTensor& tensor, int64_t first, int64_t lines,
         int64_t width)
       : width_(width), octets_(static_cast<size_t>(width * tensor.shape.id() / kBlockRows)) {
-    std::vector<double> line(static_cast<size_t>(tensor.shape.id()));
-    for (int64_t i = 0; i < lines; ++i) {
-      format.dequantise(tensor, first + i, line);
-      double* to = octets_.front().of + i;
-      for (const double value : line) {
-        *to = value;
-        to += width_;
+    std::array<double, kTileElems> values;
+    const int64_t id = tensor.shape.id();
+    // Elements of all lines, a few at a time: what is written to in turn stays in the cache.
+    for (int64_t k = 0; k < id; k += kTileElems) {
+      const auto some = std::span(values).first(static_cast<size_t>(std::min(kTileElems, id - k)));
+      for (int64_t i = 0; i < lines; ++i) {
+        format.dequantise(tensor, first + i, k, some);
+        double* to = octets_.front().of + k * width_ + i;
+        for (const double value : some) {
+          *to = value;
+          to += width_;
+        }
       }
     }
   }
@@ -89,8 +94,7 @@ struct Tile {
 };
 
 /// A term is exact before its scales only if all its elements share them.
-void require_exact_terms(const FormatOracle& format, const Arithmetic& arithmetic, int64_t id) {
-  const int64_t elems = arithmetic.exact_elems;
+void require_exact_terms(const FormatOracle& format, int64_t elems, int64_t id) {
   require(elems >= 1 && format.scale_elems % elems == 0, "exact_elems", elems,
           "not a divisor of the " + std::to_string(format.scale_elems) +
               " elements that share a scale of " + format.format);
@@ -189,19 +193,19 @@ ErrorBound error_bound(const Arithmetic& arithmetic, const Shape& shape) {
 
 /// gamma_m bounds nothing once a partial sum can overflow: |partial sum| <= (1 + gamma_m) *
 /// magnitude. Tensors of q6_K and q8_0 stay below 2^55 a term.
-void require_finite_sums(const Matrix& magnitude, const ErrorBound& error, const Tile& tile) {
+void require_finite_sums(const Eigen::Map<const Eigen::ArrayXd>& magnitude, const ErrorBound& error,
+                         int64_t token) {
   constexpr double kOverflowF32 = 0x1.ffffffp127;
   Eigen::Index row = 0;
-  Eigen::Index token = 0;
-  const double largest = magnitude.maxCoeff(&row, &token);
+  const double largest = magnitude.maxCoeff(&row);
   if (largest * (1 + error.relative) < kOverflowF32) return;
-  throw ContractError("magnitude[token " + std::to_string(tile.token + token) + ", row " +
-                          std::to_string(tile.row + row) + "]",
-                      std::to_string(largest), "an f32 sum may overflow, and has no bound");
+  throw ContractError(
+      "magnitude[token " + std::to_string(token) + ", row " + std::to_string(row) + "]",
+      std::to_string(largest), "an f32 sum may overflow, and has no bound");
 }
 
 /// Exponent of the lowest set bit of any value; nullopt where all are zero.
-std::optional<int> unit_exponent(std::span<const double> values) {
+std::optional<int> lowest_bit(std::span<const double> values) {
   std::optional<int> lowest;
   for (const double value : values) {
     if (value == 0) continue;
@@ -211,6 +215,33 @@ std::optional<int> unit_exponent(std::span<const double> values) {
     const uint64_t significand = (bits & ((uint64_t{1} << 52) - 1)) | hidden;
     const int bit = std::max(field, 1) - 1075 + std::countr_zero(significand);
     lowest = std::min(lowest.value_or(bit), bit);
+  }
+  return lowest;
+}
+
+/// False also where a value has too many units to tell by rounding.
+bool are_multiples(std::span<const double> values, int unit_exponent) {
+  constexpr int kLeastExponent = -1000;  // its reciprocal is a number
+  constexpr double kRoundsToWhole = 0x1.8p52;
+  if (unit_exponent < kLeastExponent) return false;
+  const double reciprocal = std::ldexp(1.0, -unit_exponent);
+  bool all = true;
+  for (const double value : values) {
+    const double units = value * reciprocal;
+    all &= (units + kRoundsToWhole) - kRoundsToWhole == units;
+  }
+  return all;
+}
+
+/// lowest_bit(), most of it without looking at single bits.
+std::optional<int> unit_exponent(std::span<const double> values) {
+  constexpr size_t kRun = 256;
+  std::optional<int> lowest;
+  for (size_t at = 0; at < values.size(); at += kRun) {
+    const auto run = values.subspan(at, std::min(kRun, values.size() - at));
+    if (lowest && are_multiples(run, *lowest)) continue;
+    const auto bit = lowest_bit(run);
+    if (bit) lowest = std::min(lowest.value_or(*bit), *bit);
   }
   return lowest;
 }
@@ -228,26 +259,22 @@ std::vector<LineFacts> line_facts(const FormatOracle& format, const RawTensor& t
   for_ranges(lines, kTileRows, [&](int64_t line, int64_t end) {
     std::vector<double> values(static_cast<size_t>(tensor.shape.id()));
     for (; line < end; ++line) {
-      format.dequantise(tensor, line, values);
+      format.dequantise(tensor, line, 0, values);
       LineFacts& of_line = facts[static_cast<size_t>(line)];
       of_line.unit = unit_exponent(values);
-      for (const double value : values) {
-        of_line.largest = std::max(of_line.largest, std::fabs(value));
-        of_line.sum += std::fabs(value);
-      }
+      const Eigen::Map<const Eigen::ArrayXd> all(values.data(), std::ssize(values));
+      of_line.largest = all.abs().maxCoeff();
+      of_line.sum = all.abs().sum();
     }
   });
   return facts;
 }
 
 /// Weights that are not zero times activations that were rounded to a fixed spacing.
-void add_floor(double floor, const std::vector<LineFacts>& rows,
-               const std::vector<LineFacts>& tokens, const Tile& tile, Dots bounds) {
-  for (int64_t t = 0; t < tile.tokens; ++t) {
-    for (int64_t j = 0; j < tile.rows; ++j) {
-      bounds(j, t) += floor * rows[static_cast<size_t>(tile.row + j)].sum *
-                      tokens[static_cast<size_t>(tile.token + t)].largest;
-    }
+void add_floor(double floor, const std::vector<LineFacts>& rows, const LineFacts& token,
+               Eigen::Map<Eigen::ArrayXd>& bound) {
+  for (Eigen::Index j = 0; j < bound.size(); ++j) {
+    bound[j] += floor * rows[static_cast<size_t>(j)].sum * token.largest;
   }
 }
 
@@ -275,44 +302,76 @@ bool exact_by_largest(const std::vector<LineFacts>& rows, const std::vector<Line
 
 }  // namespace
 
-Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
-               const FormatOracle& activation_format, const RawTensor& activations,
-               const Arithmetic& arithmetic) {
+Terms add_up(const FormatOracle& weight_format, const RawTensor& weights,
+             const FormatOracle& activation_format, const RawTensor& activations,
+             int64_t exact_elems) {
   require_operands(weight_format, weights, activation_format, activations);
   const int64_t id = weights.shape.id();
-  require_exact_terms(weight_format, arithmetic, id);
-  require_exact_terms(activation_format, arithmetic, id);
-  const int64_t group = arithmetic.exact_elems;
-
-  Reference out;
-  out.shape = weights.shape.with_tokens(activations.shape.nt());
-  const ErrorBound error = error_bound(arithmetic, out.shape);
+  require_exact_terms(weight_format, exact_elems, id);
+  require_exact_terms(activation_format, exact_elems, id);
+  Terms out{weights.shape.with_tokens(activations.shape.nt()), exact_elems, {}, {}};
   const int64_t od = out.shape.od();
-  const std::array all = {&out.y, &out.magnitude, &out.bound};
-  for (auto* values : all) *values = SealedArray<double>(od * out.shape.nt());
+  for (auto* values : {&out.y, &out.magnitude}) {
+    *values = SealedArray<double>(od * out.shape.nt());
+  }
   const std::span<double> y_star = out.y.writable();
   const std::span<double> magnitudes = out.magnitude.writable();
-  const std::span<double> bounds = out.bound.writable();
+  // Terms of one product are as many as products: two passes of longer ones take less.
+  const bool single = exact_elems == 1;
+  const int64_t group = single ? std::gcd(id, kTileElems) : exact_elems;
+  for_tiles(weight_format, weights, activation_format, activations, group, Operands::kValues,
+            [&](const Tile& tile, const Sums& sums) {
+              dots_of(y_star, tile, od) = sums.y_of(tile);
+              if (!single) dots_of(magnitudes, tile, od) = sums.magnitude_of(tile);
+            });
+  if (single) {
+    for_tiles(weight_format, weights, activation_format, activations, group, Operands::kMagnitudes,
+              [&](const Tile& tile, const Sums& sums) {
+                dots_of(magnitudes, tile, od) = sums.y_of(tile);
+              });
+  }
+  out.y.seal();
+  out.magnitude.seal();
+  return out;
+}
+
+SealedArray<double> bounds_of(const Terms& terms, const FormatOracle& weight_format,
+                              const RawTensor& weights, const FormatOracle& activation_format,
+                              const RawTensor& activations, const Arithmetic& arithmetic) {
+  require(arithmetic.exact_elems == terms.exact_elems, "exact_elems", arithmetic.exact_elems,
+          "not the " + std::to_string(terms.exact_elems) + " of the terms");
+  const ErrorBound error = error_bound(arithmetic, terms.shape);
+  const int64_t od = terms.shape.od();
+  const int64_t nt = terms.shape.nt();
+  SealedArray<double> out(od * nt);
+  const std::span<double> bounds = out.writable();
   std::vector<LineFacts> rows, tokens;
   if (error.floor > 0) {
     rows = line_facts(weight_format, weights, od);
-    tokens = line_facts(activation_format, activations, out.shape.nt());
+    tokens = line_facts(activation_format, activations, nt);
   }
-  for_tiles(weight_format, weights, activation_format, activations, group, Operands::kValues,
-            [&](const Tile& tile, const Sums& sums) {
-              const Matrix magnitude = sums.magnitude_of(tile);
-              require_finite_sums(magnitude, error, tile);
-              dots_of(y_star, tile, od) = sums.y_of(tile);
-              dots_of(magnitudes, tile, od) = magnitude;
-              // Where magnitude is 0, so is every term, and nothing rounds.
-              dots_of(bounds, tile, od) =
-                  (magnitude.array() > 0)
-                      .select(error.relative * magnitude.array() + error.absolute, 0.0);
-              if (error.floor > 0)
-                add_floor(error.floor, rows, tokens, tile, dots_of(bounds, tile, od));
-            });
-  for (auto* values : all) values->seal();
+  for_ranges(nt, grain_of(nt, od * int64_t{sizeof(double)}), [&](int64_t token, int64_t end) {
+    for (; token < end; ++token) {
+      const Eigen::Map<const Eigen::ArrayXd> magnitude(terms.magnitude.data() + token * od, od);
+      Eigen::Map<Eigen::ArrayXd> bound(bounds.data() + token * od, od);
+      require_finite_sums(magnitude, error, token);
+      // Where magnitude is 0, so is every term, and nothing rounds.
+      bound = (magnitude > 0).select(error.relative * magnitude + error.absolute, 0.0);
+      if (error.floor > 0) add_floor(error.floor, rows, tokens[static_cast<size_t>(token)], bound);
+    }
+  });
+  out.seal();
   return out;
+}
+
+Reference gemm(const FormatOracle& weight_format, const RawTensor& weights,
+               const FormatOracle& activation_format, const RawTensor& activations,
+               const Arithmetic& arithmetic) {
+  Terms terms =
+      add_up(weight_format, weights, activation_format, activations, arithmetic.exact_elems);
+  SealedArray<double> bound =
+      bounds_of(terms, weight_format, weights, activation_format, activations, arithmetic);
+  return {terms.shape, std::move(terms.y), std::move(bound), std::move(terms.magnitude)};
 }
 
 bool exact_in_f32(const FormatOracle& weight_format, const RawTensor& weights,

@@ -18,6 +18,26 @@ struct Reference {
   SealedArray<double> magnitude;
 };
 
+/// Y* and the sum of |terms| of each element: what no rounding of a consumer changes. (nt, od)
+/// row-major, in f64, sealed.
+struct Terms {
+  Shape shape{1, 1};
+  int64_t exact_elems = 1;  ///< of a term: neighbouring k
+  SealedArray<double> y;
+  SealedArray<double> magnitude;
+};
+
+/// @pre and @throws as gemm().
+Terms add_up(const FormatOracle& weight_format, const RawTensor& weights,
+             const FormatOracle& activation_format, const RawTensor& activations,
+             int64_t exact_elems);
+
+/// Reference::bound for consumers of this arithmetic. `terms` are those of the operands.
+/// @pre and @throws as gemm(); arithmetic.exact_elems is that of the terms.
+SealedArray<double> bounds_of(const Terms& terms, const FormatOracle& weight_format,
+                              const RawTensor& weights, const FormatOracle& activation_format,
+                              const RawTensor& activations, const Arithmetic& arithmetic);
+
 /// Y* = dequantised W times dequantised X, from raw tensors and nothing else.
 ///
 /// Terms are sums over `arithmetic.exact_elems` neighbouring k, exact in int32. A term takes r

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include <planegate/core/errors.h>
 #include <planegate/core/hash.h>
@@ -25,11 +26,8 @@ class LatticeDraw {
             "ranges.window", ranges.window, "outside 0..39, the powers of two of an f16");
   }
 
-  /// @pre min <= 0 <= max. @post within -code..code and min..max.
-  int8_t code(int64_t line, int64_t k, int64_t min, int64_t max) const {
-    return static_cast<int8_t>(
-        pick(hash(line, k, kCode), std::max(min, -ranges_.code), std::min(max, ranges_.code)));
-  }
+  /// Of elements k, k+1, ... @pre min <= 0 <= max. @post within -code..code and min..max.
+  void codes(int64_t line, int64_t k, int64_t min, int64_t max, std::span<int8_t> out) const;
 
   /// A signed integer scale, never 0: magnitude 1..scale within an int8, 128 only as -128.
   int8_t integer_scale(int64_t line, int64_t sub) const {

@@ -15,9 +15,10 @@ inline void require_tensor(const RawTensor& raw, std::string_view format, int64_
   if (raw.format != format) {
     throw ContractError("format", raw.format, "not " + std::string(format));
   }
-  const int64_t have = static_cast<int64_t>(raw.bytes.size());
-  require(have == size_bytes, "raw.bytes", have,
-          "not the " + std::to_string(size_bytes) + " bytes of " + raw.shape.text());
+  const int64_t have = std::ssize(raw.bytes);
+  if (have == size_bytes) return;
+  throw ContractError("raw.bytes", std::to_string(have),
+                      "not the " + std::to_string(size_bytes) + " bytes of " + raw.shape.text());
 }
 
 /// @throws ContractError unless `plane` has the size of `contract` at the tensor's shape.
@@ -29,11 +30,19 @@ inline void require_plane(const Contract& contract, const Shape& shape,
           "not the " + std::to_string(want) + " bytes of " + shape.text());
 }
 
-/// @throws ContractError unless `line` is one of `lines` and `values` holds one line of `id`.
-inline void require_line(int64_t line, int64_t lines, int64_t id, std::span<const double> values) {
+/// @throws ContractError unless `line` is one of `lines` and its elements from k on, as many as
+/// `values`, are whole blocks of `block_elems`.
+inline void require_elements(int64_t line, int64_t lines, int64_t id, int64_t k,
+                             int64_t block_elems, std::span<const double> values) {
+  const int64_t count = std::ssize(values);
+  const bool whole = k % block_elems == 0 && count % block_elems == 0;
+  if (line >= 0 && line < lines && k >= 0 && k + count <= id && whole) return;
   require(line >= 0 && line < lines, "line", line, "outside " + std::to_string(lines) + " lines");
-  require(static_cast<int64_t>(values.size()) == id, "values",
-          static_cast<long long>(values.size()), "not id=" + std::to_string(id));
+  require(k >= 0 && k % block_elems == 0 && k <= id, "k", k,
+          "not the start of a block of " + std::to_string(block_elems));
+  require(
+      count % block_elems == 0 && k + count <= id, "values", count,
+      "not whole blocks of " + std::to_string(block_elems) + " within id=" + std::to_string(id));
 }
 
 }  // namespace planegate::oracle

@@ -106,7 +106,7 @@ TEST(ExtremeWeights, TurnTheBoundRedInEveryElementThatIsNotZero) {
   file.ensure_planes(consumer);
   const GateReport bound =
       gates::bound(context, consumer, file, gates::run(context, consumer, file));
-  const oracle::Reference& reference = file.reference(consumer.arithmetic);
+  const gates::Expected reference = file.reference(consumer.arithmetic);
   EXPECT_EQ(bound.verdict, Verdict::kFail);
   EXPECT_EQ(bound.difference.count,
             std::count_if(reference.y.begin(), reference.y.end(), [](double y) { return y != 0; }));

@@ -71,7 +71,7 @@ class IndependenceDeathTest : public testing::Test {
 
 TEST_F(IndependenceDeathTest, AConsumerThatWritesToYStarBoundOrMagnitudeDies) {
   Bench bench;
-  const oracle::Reference& reference = bench.dataset.reference(bench.consumer.arithmetic);
+  const gates::Expected reference = bench.dataset.reference(bench.consumer.arithmetic);
   for (const auto* values : {&reference.y, &reference.bound, &reference.magnitude}) {
     EXPECT_TRUE(values->sealed());
     target = values->end() - 1;

@@ -56,7 +56,7 @@ class LastTile {
   int64_t row0() const { return row0_; }
   int64_t rows() const { return rows_; }
   int64_t highest_offset() const { return highest_offset_; }
-  const oracle::Reference& reference() { return tile_.reference(consumer_.arithmetic); }
+  gates::Expected reference() { return tile_.reference(consumer_.arithmetic); }
   bool exact() { return tile_.exact(); }
 
  private:

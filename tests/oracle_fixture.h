@@ -41,6 +41,13 @@ inline const FormatOracle& q8_0_format() {
   return *oracle_catalog().format("q8_0");
 }
 
+inline Bytes lattice_of(const FormatOracle& format, const Shape& shape, uint64_t seed,
+                        const LatticeRanges& ranges) {
+  Bytes bytes(static_cast<size_t>(format.size_bytes(shape)));
+  format.lattice(shape, seed, ranges, bytes);
+  return bytes;
+}
+
 inline RawTensor tensor(const char* format, const Shape& shape, const Bytes& bytes) {
   return {"t", format, shape, bytes};
 }
@@ -80,7 +87,7 @@ inline Bytes random_activations(const Shape& shape, uint64_t seed) {
 inline std::vector<double> dequantised(const FormatOracle& format, const RawTensor& raw,
                                        int64_t line) {
   std::vector<double> values(static_cast<size_t>(raw.shape.id()));
-  format.dequantise(raw, line, values);
+  format.dequantise(raw, line, 0, values);
   return values;
 }
 

@@ -35,7 +35,8 @@ inline Operands random_operands(const Shape& shape, uint64_t seed) {
 
 inline Operands lattice_operands(const Shape& shape, uint64_t seed, const LatticeRanges& w,
                                  const LatticeRanges& x) {
-  return {shape, q6_k_format().lattice(shape, seed, w), q8_0_format().lattice(shape, seed, x)};
+  return {shape, lattice_of(q6_k_format(), shape, seed, w),
+          lattice_of(q8_0_format(), shape, seed, x)};
 }
 
 /// Exact integer sum of 16 neighbours and its scales, from the encoded bytes.
@@ -81,9 +82,9 @@ inline FormatOracle constant_format(const char* name, Role role, double value, d
   return {name,
           role,
           [](const Shape&) { return int64_t{0}; },
-          [value, first](const RawTensor&, int64_t, std::span<double> values) {
+          [value, first](const RawTensor&, int64_t, int64_t k, std::span<double> values) {
             std::fill(values.begin(), values.end(), value);
-            values[0] = first;
+            if (k == 0) values[0] = first;
           },
           {},
           [](const RawTensor&) { return std::optional<NonFiniteScale>(); },

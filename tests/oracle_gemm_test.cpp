@@ -171,7 +171,7 @@ TEST(ExactInF32, HasUnitsOfTheLowestBit) {
 TEST(Gemm, ThrowsToItsCallerWhatADequantiserThrows) {
   const Shape shape(100, 32, 2);
   FormatOracle w = constant_format("w", Role::kWeights, 1);
-  w.dequantise = [](const RawTensor&, int64_t line, std::span<double>) {
+  w.dequantise = [](const RawTensor&, int64_t line, int64_t, std::span<double>) {
     require(line < 50, "line", line, "broken");
   };
   const FormatOracle x = constant_format("x", Role::kActivations, 1);

@@ -214,15 +214,18 @@ TEST(Q6KOracle, CountsBlocksAndRefusesAPartOfOne) {
 TEST(Q6KOracle, RefusesLinesThatAreNotThere) {
   const Shape shape(2, 256);
   const Bytes bytes(420);
-  const auto ask = [&](int64_t line, size_t elems) {
+  const auto ask = [&](int64_t line, int64_t k, size_t elems) {
     std::vector<double> values(elems);
     return refusal_of(
-        [&] { q6_k_format().dequantise(tensor("q6_K", shape, bytes), line, values); });
+        [&] { q6_k_format().dequantise(tensor("q6_K", shape, bytes), line, k, values); });
   };
-  EXPECT_EQ(ask(1, 256), "");
-  EXPECT_THAT(ask(2, 256), HasSubstr("line=2"));
-  EXPECT_THAT(ask(-1, 256), HasSubstr("line=-1"));
-  EXPECT_THAT(ask(0, 255), HasSubstr("values=255"));
+  EXPECT_EQ(ask(1, 0, 256), "");
+  EXPECT_THAT(ask(2, 0, 256), HasSubstr("line=2"));
+  EXPECT_THAT(ask(-1, 0, 256), HasSubstr("line=-1"));
+  EXPECT_THAT(ask(0, 0, 255), HasSubstr("values=255"));
+  EXPECT_THAT(ask(0, 16, 256), HasSubstr("k=16"));
+  EXPECT_THAT(ask(0, -256, 256), HasSubstr("k=-256"));
+  EXPECT_THAT(ask(0, 256, 256), HasSubstr("values=256"));
   EXPECT_THAT(refusal_of([&] {
                 (void)dequantised(q6_k_format(), tensor("q6_K", Shape(3, 256), bytes), 0);
               }),
@@ -245,7 +248,7 @@ TEST(Q6KOracle, FindsTheFirstNonFiniteScale) {
 }
 
 std::vector<Block> lattice_blocks(const Shape& shape, uint64_t seed, const LatticeRanges& ranges) {
-  const Bytes bytes = q6_k_format().lattice(shape, seed, ranges);
+  const Bytes bytes = lattice_of(q6_k_format(), shape, seed, ranges);
   std::vector<Block> blocks;
   for (size_t at = 0; at < bytes.size(); at += 210) blocks.push_back(decode(bytes.data() + at));
   return blocks;
@@ -312,21 +315,21 @@ TEST(Q6KLattice, RepeatsNo16ScalesOfAnyBlock) {
 
 TEST(Q6KLattice, RepeatsNo16CodesAnywhere) {
   const Shape shape(64, 2048);
-  const Bytes bytes = q6_k_format().lattice(shape, 4, {32, 1, false, 0});
+  const Bytes bytes = lattice_of(q6_k_format(), shape, 4, {32, 1, false, 0});
   const Bytes plane = mirrored<q6_k::WExp>(tensor("q6_K", shape, bytes));
   EXPECT_FALSE(repeats_16_bytes(plane));
 }
 
 TEST(Q6KLattice, IsAFunctionOfSeedAndCoordinatesAlone) {
-  const Bytes small = q6_k_format().lattice(Shape(2, 512), 5, {31, 4, true, 1});
-  const Bytes tall = q6_k_format().lattice(Shape(300, 512), 5, {31, 4, true, 1});
+  const Bytes small = lattice_of(q6_k_format(), Shape(2, 512), 5, {31, 4, true, 1});
+  const Bytes tall = lattice_of(q6_k_format(), Shape(300, 512), 5, {31, 4, true, 1});
   EXPECT_TRUE(std::equal(small.begin(), small.end(), tall.begin()));
-  EXPECT_NE(q6_k_format().lattice(Shape(2, 512), 6, {31, 4, true, 1}), small);
+  EXPECT_NE(lattice_of(q6_k_format(), Shape(2, 512), 6, {31, 4, true, 1}), small);
 }
 
 TEST(Q6KLattice, RefusesRangesThatDrawNothing) {
   const auto ask = [](const LatticeRanges& ranges) {
-    return refusal_of([&] { (void)q6_k_format().lattice(Shape(1, 256), 1, ranges); });
+    return refusal_of([&] { (void)lattice_of(q6_k_format(), Shape(1, 256), 1, ranges); });
   };
   EXPECT_EQ(ask({1, 1, true, 39}), "");
   EXPECT_THAT(ask({0, 1, false, 0}), HasSubstr("ranges.code=0"));

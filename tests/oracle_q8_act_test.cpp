@@ -157,7 +157,9 @@ TEST(Q8Oracle, RefusesTokensThatAreNotThere) {
   const RawTensor raw = tensor("q8_0", Shape(9, 32, 2), bytes);
   EXPECT_THAT(refusal_of([&] { (void)dequantised(q8_0_format(), raw, 2); }), HasSubstr("line=2"));
   std::vector<double> one(1);
-  EXPECT_THAT(refusal_of([&] { q8_0_format().dequantise(raw, 0, one); }), HasSubstr("values=1"));
+  EXPECT_THAT(refusal_of([&] { q8_0_format().dequantise(raw, 0, 0, one); }), HasSubstr("values=1"));
+  std::vector<double> chunk(32);
+  EXPECT_THAT(refusal_of([&] { q8_0_format().dequantise(raw, 0, 8, chunk); }), HasSubstr("k=8"));
 }
 
 TEST(Q8Oracle, FindsTheFirstNonFiniteScale) {
@@ -239,7 +241,7 @@ TEST(Qa8Mirror, IsABijectionOfEachTile) {
   }
   EXPECT_EQ(words.size(), 512u);
   const Shape shape(1, 256, 64);
-  const Bytes bytes = q8_0_format().lattice(shape, 1, {127, 1, false, 0});
+  const Bytes bytes = lattice_of(q8_0_format(), shape, 1, {127, 1, false, 0});
   const Bytes plane = mirrored<q8_act::Qa8>(tensor("q8_0", shape, bytes));
   for (int64_t chunk = 0; chunk < 8; ++chunk) {
     std::multiset<std::vector<std::byte>> from;
@@ -323,7 +325,7 @@ TEST(ActivationMirrors, RefuseWrongSizesAndFormatsAndWriteNothing) {
 
 TEST(Q8Lattice, UsesEveryCodeOfItsRangeAndScaleOne) {
   const Shape shape(1, 256, 64);
-  const Bytes bytes = q8_0_format().lattice(shape, 1, {3, 1, false, 0});
+  const Bytes bytes = lattice_of(q8_0_format(), shape, 1, {3, 1, false, 0});
   std::set<int> seen;
   for (int64_t chunk = 0; chunk < 64 * 8; ++chunk) {
     EXPECT_EQ(u16_at(bytes, chunk * 34), 0x3c00);
@@ -333,7 +335,7 @@ TEST(Q8Lattice, UsesEveryCodeOfItsRangeAndScaleOne) {
 }
 
 TEST(Q8Lattice, CutsCodesAtMinus128To127) {
-  const Bytes bytes = q8_0_format().lattice(Shape(1, 1024, 64), 1, {500, 1, false, 0});
+  const Bytes bytes = lattice_of(q8_0_format(), Shape(1, 1024, 64), 1, {500, 1, false, 0});
   std::set<int> seen;
   for (int64_t at = 0; at < static_cast<int64_t>(bytes.size()); at += 34) {
     for (int64_t e = 0; e < 32; ++e) seen.insert(int8_at(bytes, at + 2 + e));
@@ -342,7 +344,7 @@ TEST(Q8Lattice, CutsCodesAtMinus128To127) {
 }
 
 TEST(Q8Lattice, DrawsZeroAndSignedPowersOfTwoWithinTheWindowOfTheirToken) {
-  const Bytes bytes = q8_0_format().lattice(Shape(1, 256, 800), 2, {3, 1, true, 1});
+  const Bytes bytes = lattice_of(q8_0_format(), Shape(1, 256, 800), 2, {3, 1, true, 1});
   std::set<double> scales;
   for (int64_t token = 0; token < 800; ++token) {
     std::set<double> own;
@@ -359,7 +361,7 @@ TEST(Q8Lattice, DrawsZeroAndSignedPowersOfTwoWithinTheWindowOfTheirToken) {
 
 TEST(Q8Lattice, RepeatsNo16CodesAnywhere) {
   const Shape shape(1, 1024, 64);
-  const Bytes bytes = q8_0_format().lattice(shape, 3, {127, 1, false, 0});
+  const Bytes bytes = lattice_of(q8_0_format(), shape, 3, {127, 1, false, 0});
   Bytes all;
   for (size_t at = 0; at < bytes.size(); at += 34) {
     const auto chunk = bytes.begin() + static_cast<std::ptrdiff_t>(at);
@@ -370,8 +372,8 @@ TEST(Q8Lattice, RepeatsNo16CodesAnywhere) {
 
 // With one seed for both tensors, row j of W must not be token j of X.
 TEST(Q8Lattice, IsIndependentOfTheWeightsOfTheSameSeed) {
-  const Bytes w = q6_k_format().lattice(Shape(1, 256), 1, {3, 1, false, 0});
-  const Bytes x = q8_0_format().lattice(Shape(1, 256), 1, {3, 1, false, 0});
+  const Bytes w = lattice_of(q6_k_format(), Shape(1, 256), 1, {3, 1, false, 0});
+  const Bytes x = lattice_of(q8_0_format(), Shape(1, 256), 1, {3, 1, false, 0});
   EXPECT_NE(dequantised(q6_k_format(), tensor("q6_K", {1, 256}, w), 0),
             dequantised(q8_0_format(), tensor("q8_0", {1, 256}, x), 0));
   const Bytes plane = mirrored<q6_k::WExp>(tensor("q6_K", {1, 256}, w));

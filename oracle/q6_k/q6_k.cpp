@@ -23,13 +23,13 @@ using planegate::q6_k::kSubBlockElems;
 constexpr uint64_t kLatticeStream = fnv1a("q6_K");
 constexpr uint64_t kSampleStream = fnv1a("q6_K sample");
 
-void dequantise(const RawTensor& raw, int64_t line, std::span<double> values) {
+void dequantise(const RawTensor& raw, int64_t line, int64_t k, std::span<double> values) {
   require_tensor(raw, kFormat, size_bytes(raw.shape));
-  require_line(line, raw.shape.od(), raw.shape.id(), values);
-  const int64_t nsb = raw.shape.nsb();
-  const std::byte* from = raw.bytes.data() + line * (nsb * kBlockBytes);
+  require_elements(line, raw.shape.od(), raw.shape.id(), k, kBlockElems, values);
+  const std::byte* from =
+      raw.bytes.data() + (line * raw.shape.nsb() + k / kBlockElems) * kBlockBytes;
   double* value = values.data();
-  for (int64_t sb = 0; sb < nsb; ++sb) {
+  for (const double* const end = value + values.size(); value != end;) {
     const Block block = decode(from);
     from += kBlockBytes;
     const double d = f16_to_f64(block.d_bits);
@@ -43,11 +43,11 @@ void dequantise(const RawTensor& raw, int64_t line, std::span<double> values) {
 
 Block draw_block(const LatticeDraw& draw, int64_t row, int64_t sb) {
   Block block;
-  int64_t k = sb * kBlockElems;
+  std::array<int8_t, kBlockElems> codes;
+  draw.codes(row, sb * kBlockElems, -kCentre, kCentre - 1, codes);
+  std::transform(codes.begin(), codes.end(), block.codes.begin(),
+                 [](int8_t code) { return static_cast<uint8_t>(code + kCentre); });
   int64_t sub = sb * kSubBlocks;
-  for (uint8_t& code : block.codes) {
-    code = static_cast<uint8_t>(draw.code(row, k++, -kCentre, kCentre - 1) + kCentre);
-  }
   for (int8_t& sc : block.sc) sc = draw.integer_scale(row, sub++);
   block.d_bits = draw.float_scale(row, sb);
   return block;
@@ -70,11 +70,10 @@ void encode_all(const Shape& shape, std::span<std::byte> bytes, MakeBlock make_b
   });
 }
 
-std::vector<std::byte> lattice(const Shape& shape, uint64_t seed, const LatticeRanges& ranges) {
+void lattice(const Shape& shape, uint64_t seed, const LatticeRanges& ranges,
+             std::span<std::byte> bytes) {
   const LatticeDraw draw(seed, kLatticeStream, ranges);
-  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(shape)));
   encode_all(shape, bytes, [&](int64_t row, int64_t sb) { return draw_block(draw, row, sb); });
-  return bytes;
 }
 
 /// Codes and sub-scales over their whole ranges; d of either sign with a full fraction,

@@ -19,13 +19,13 @@ using planegate::q8_act::kFormat;
 
 constexpr uint64_t kLatticeStream = fnv1a("q8_0");
 
-void dequantise(const RawTensor& raw, int64_t line, std::span<double> values) {
+void dequantise(const RawTensor& raw, int64_t line, int64_t k, std::span<double> values) {
   require_tensor(raw, kFormat, size_bytes(raw.shape));
-  require_line(line, raw.shape.nt(), raw.shape.id(), values);
+  require_elements(line, raw.shape.nt(), raw.shape.id(), k, kChunkElems, values);
   const int64_t chunks = raw.shape.id() / kChunkElems;
-  const std::byte* from = raw.bytes.data() + line * (chunks * kChunkBytes);
+  const std::byte* from = raw.bytes.data() + (line * chunks + k / kChunkElems) * kChunkBytes;
   double* value = values.data();
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+  for (const double* const end = value + values.size(); value != end;) {
     const double d = f16_to_f64(load_f16(from));
     from += sizeof(uint16_t);
     for (int64_t e = 0; e < kChunkElems; ++e) *value++ = d * static_cast<int8_t>(*from++);
@@ -46,24 +46,25 @@ std::optional<NonFiniteScale> first_non_finite(const RawTensor& raw) {
   return std::nullopt;
 }
 
-std::vector<std::byte> lattice(const Shape& shape, uint64_t seed, const LatticeRanges& ranges) {
+void lattice(const Shape& shape, uint64_t seed, const LatticeRanges& ranges,
+             std::span<std::byte> bytes) {
   const LatticeDraw draw(seed, kLatticeStream, ranges);
   const int64_t chunks = shape.id() / kChunkElems;
-  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(shape)));
+  require(std::ssize(bytes) == size_bytes(shape), "bytes", std::ssize(bytes),
+          "not the size of the tensor");
   for_ranges(shape.nt(), grain_of(shape.nt(), shape.id()), [&](int64_t token, int64_t end) {
     std::byte* to = bytes.data() + token * (chunks * kChunkBytes);
+    std::array<int8_t, kChunkElems> codes;
     for (; token < end; ++token) {
-      int64_t k = 0;
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         store_f16(draw.float_scale(token, chunk), to);
         to += sizeof(uint16_t);
-        for (int64_t e = 0; e < kChunkElems; ++e) {
-          *to++ = static_cast<std::byte>(draw.code(token, k++, -128, 127));
-        }
+        draw.codes(token, chunk * kChunkElems, -128, 127, codes);
+        std::memcpy(to, codes.data(), codes.size());
+        to += codes.size();
       }
     }
   });
-  return bytes;
 }
 
 std::optional<double> combine(const FieldBits& bits) {

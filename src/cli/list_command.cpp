@@ -18,12 +18,15 @@ std::string plane_rows(const Catalog& catalog) {
                                                  "bits", "layout (bytes from the plane's start)"}};
   for (const ProducerSpec& producer : catalog.producers()) {
     const Contract& plane = *producer.plane;
+    std::string from = producer.from;
+    for (const DeviceProducerSpec& maker : catalog.device_producers()) {
+      if (maker.plane == &plane) from += "; there " + maker.source->name;
+    }
     bool first = true;
     for (const Field& field : plane.fields) {
       rows.push_back({first ? plane.format + "/" + plane.name : "", first ? text(plane.bytes) : "",
-                      first ? std::to_string(plane.alignment_bytes) : "",
-                      first ? producer.from : "", field.name, std::to_string(field.bits),
-                      text(field.layout)});
+                      first ? std::to_string(plane.alignment_bytes) : "", first ? from : "",
+                      field.name, std::to_string(field.bits), text(field.layout)});
       first = false;
     }
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -5,11 +6,13 @@
 #include <planegate/formats/q6_k/contracts.h>
 #include <planegate/formats/q8_act/contracts.h>
 
+#include "catalog/catalog.h"
 #include "mutants/launches.h"
 #include "mutants/plane_edits.h"
 
 /// A mirror that shares its producer's mistake: mirror and readback agree with each other, and only
-/// the oracle, which decodes the raw tensor itself, does not.
+/// the oracle, which decodes the raw tensor itself, does not. Where the device has a producer of
+/// its own, that one sees it first.
 namespace planegate::mutants {
 namespace {
 
@@ -24,6 +27,12 @@ struct SharedFault {
   const char* first = "first: element 0 = token 0, row 0";
 };
 
+bool made_on_the_device(const std::string& plane) {
+  const auto& makers = shipped_catalog().device_producers();
+  return std::any_of(makers.begin(), makers.end(),
+                     [&](const DeviceProducerSpec& maker) { return maker.plane->name == plane; });
+}
+
 gates::Arm mirror_arm(const SharedFault& fault) {
   gates::Arm arm;
   arm.name = fmt::format("mirror: {} {}, as in the producer", fault.plane, fault.name);
@@ -33,6 +42,10 @@ gates::Arm mirror_arm(const SharedFault& fault) {
   arm.shape = fault.shape;
   arm.expected = gates::kParityRed;
   arm.must_name = {"lattice FAIL", "a mirror is wrong itself", fault.says, fault.first};
+  if (made_on_the_device(fault.plane)) {
+    arm.expected.readback = Verdict::kFail;
+    arm.must_name = {"made FAIL", "or the mirror is wrong itself"};
+  }
   arm.plant = [plane = std::string(fault.plane), edit = fault.edit](Catalog& catalog) {
     plant_edit(catalog, plane, edit, true);
   };

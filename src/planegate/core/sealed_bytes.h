@@ -19,6 +19,8 @@ class SealedBytes {
   SealedBytes(SealedBytes&& other) noexcept;
   SealedBytes& operator=(SealedBytes&& other) noexcept;
 
+  /// Sets every byte, on all cores. @pre not sealed.
+  void fill(std::byte value);
   /// Makes the bytes read-only for good.
   void seal();
   bool sealed() const { return sealed_; }

@@ -79,10 +79,13 @@ struct FormatOracle {
   Role role = Role::kWeights;
   /// Encoded size of a whole tensor. @throws ContractError when id does not fit the format.
   std::function<int64_t(const Shape&)> size_bytes;
-  /// The exact values of one line, id of them. @pre all scales finite.
-  std::function<void(const RawTensor&, int64_t line, std::span<double> values)> dequantise;
+  /// The exact values of a line's elements k, k+1, ... @pre all scales finite; k and the number of
+  /// values are multiples of what one block encodes.
+  std::function<void(const RawTensor&, int64_t line, int64_t k, std::span<double> values)>
+      dequantise;
   /// A synthetic tensor: hash(seed, coordinates) within `ranges`, encoded.
-  std::function<std::vector<std::byte>(const Shape&, uint64_t seed, const LatticeRanges&)> lattice;
+  std::function<void(const Shape&, uint64_t seed, const LatticeRanges&, std::span<std::byte>)>
+      lattice;
   std::function<std::optional<NonFiniteScale>(const RawTensor&)> first_non_finite;
   /// Weights only: fills a tensor with codes, sub-scales and scales as a quantiser leaves them,
   /// hash(seed, coordinates), every byte. @pre bytes.size() == size_bytes(shape)
