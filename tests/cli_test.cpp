@@ -244,6 +244,11 @@ TEST_F(Cli, VerifySendsEveryTensorThroughAllGates) {
         ran.out, plane->format + "/" + plane->name, {"mirror", "readback"},
         [&](auto shape) { return fmt::format("pass: {} bytes", plane->size_bytes(shape)); });
   }
+  for (const DeviceProducerSpec& maker : shipped_catalog().device_producers()) {
+    expect_rows(ran.out, maker.plane->format + "/" + maker.plane->name, {"made"}, [&](auto shape) {
+      return fmt::format("pass: {} bytes", maker.plane->size_bytes(shape));
+    });
+  }
   for (const ConsumerSpec& consumer : shipped_catalog().consumers()) {
     // Parity counts elements and, at these sizes, addresses.
     expect_rows(ran.out, consumer.name, {"parity"}, [&](auto shape) {
@@ -256,7 +261,8 @@ TEST_F(Cli, VerifySendsEveryTensorThroughAllGates) {
   EXPECT_THAT(ran.out, Not(HasSubstr("output_norm")));
   EXPECT_TRUE(std::regex_search(
       ran.out,
-      std::regex("\n2 tensors: [1-9][0-9]* gates passed, 0 failed, [0-9]+ skipped"
+      std::regex("\ntime: mirror [0-9.]+ s, readback .* parity .*lattice .* s in all\n2 tensors: "
+                 "[1-9][0-9]* gates passed, 0 failed, [0-9]+ skipped"
                  "( \\([0-9]+ by consumers that do not take the shape or the device\\))?\n$")));
 }
 
@@ -282,11 +288,11 @@ TEST_F(Cli, VerifyOfAConsumerRunsItAndThePlanesItReads) {
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_EQ(rows_with(ran.out, "raw/expand +parity +host +pass"), 1);
   EXPECT_EQ(rows_with(ran.out, "raw/expand +chain +host +pass"), 1);
-  EXPECT_EQ(rows_with(ran.out, " (parity|chain) "), 2);
+  EXPECT_EQ(rows_with(ran.out, " (parity|chain) +host "), 2);
   for (const FieldUse& use : consumer.reads) {
     EXPECT_EQ(rows_with(ran.out, "/" + use.plane->name + " +(mirror|readback) .*pass: "), 2);
   }
-  EXPECT_EQ(rows_with(ran.out, " (mirror|readback) "),
+  EXPECT_EQ(rows_with(ran.out, " (mirror|readback) +host "),
             2 * static_cast<int64_t>(consumer.reads.size()));
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -13,6 +14,7 @@
 #include "catalog/catalog.h"
 #include "cli/choose_device.h"
 #include "cli/commands.h"
+#include "cli/gate_times.h"
 #include "cli/json_report.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
@@ -184,6 +186,7 @@ ExitCode verify(const VerifyArguments& arguments) {
                     "'{}'; the file holds {}{}",
                     arguments.tensor_glob, inventory(model), names_of_verifiable(catalog, model)));
   }
+  const auto begun = std::chrono::steady_clock::now();
   std::vector<GateReport> reports;
   size_t done = 0;
   while (done < tensors.size() && !device_lost(reports)) {
@@ -194,7 +197,8 @@ ExitCode verify(const VerifyArguments& arguments) {
   if (const std::string notes = notes_of_passes(reports); !notes.empty()) {
     fmt::print("{}\n", notes);
   }
-  fmt::print("{}\n", summary(reports, done));
+  const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begun;
+  fmt::print("{}\n{}\n", gate_times(reports, whole.count()), summary(reports, done));
   if (done < tensors.size()) {
     fmt::print("the device was lost: {} of {} tensors were not verified\n", tensors.size() - done,
                tensors.size());
